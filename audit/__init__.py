@@ -1,0 +1,1 @@
+"""The act: plan, obtain, read, recount, judge, tell."""

@@ -1,0 +1,1 @@
+"""What papers say, as data, and what it takes to believe it."""

@@ -1,0 +1,1 @@
+"""Brings bytes in and proves what they are; ends in a validated LabelTable."""

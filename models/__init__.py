@@ -1,0 +1,1 @@
+"""Numbers out of label tables: estimators first, Bayesian models after."""

@@ -1,0 +1,17 @@
+"""Fixtures that every kind of test may use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+SHARED = Path(__file__).resolve().parents[1].parent / "shared"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of real data and reference values beside the checkout; a test that needs it skips without it."""
+    if not (SHARED / "README.md").exists():
+        pytest.skip("needs the folder of shared data beside the checkout (../shared)")
+    return SHARED
