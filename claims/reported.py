@@ -1,0 +1,217 @@
+"""A number as a paper prints it: the string, what it stands for, and the interval of values that print so.
+
+Code never alters what a paper said: `Reported.text` is the string as printed and everything else follows from it.
+A printed integer without a unit is a count and exact; every other printed number stands for each value that an accepted
+rounding rule prints so (`ROUNDING`). Words such as "about a third" stand for a number only with a stated range.
+
+Forms read: `81.1%` `+15.1` `-0.126` (hyphen or U+2212) `.05` `0.60` `4.28 [4.28,4.29]` `1,860` `$3,022.50` `US$142-148`
+`3.25-4.28` (hyphen or en dash) `< .001` `5 x 10^-6` (also U+00D7, LaTeX) `14.6K` `2.49 pp` `4 of 12`, `58 / 348`, ISO and
+"2 October 2026" dates, hashes `d51af09b...a498`, byte sizes `427,804 bytes`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from datetime import date
+from fractions import Fraction
+
+from countback.claims.interval import Interval
+from countback.fetch.errors import UserError
+
+_HALF, _NONE, _UNIT = Fraction(1, 2), Fraction(0), Fraction(1)
+
+# Every rounding rule is one row: how far below and above the printed value, in units of the last printed digit and away
+# from zero, the true value may lie, and whether that end itself prints so. (Ends of half-even depend on the parity of the
+# last digit: an even digit takes both, an odd digit neither.)
+ROUNDING: dict[str, tuple[Fraction, Fraction, bool, bool]] = {
+    "half-up": (_HALF, _HALF, True, False),
+    "half-down": (_HALF, _HALF, False, True),
+    "half-up-or-down": (_HALF, _HALF, True, True),
+    "half-even": (_HALF, _HALF, True, True),
+    "truncation": (_NONE, _UNIT, True, False),
+    "ceiling": (_UNIT, _NONE, False, True),
+    "exact": (_NONE, _NONE, True, True),
+}
+ACCEPTED = ("half-up", "half-even")  # what a paper that states no rule may have used
+
+_MINUS = {"\u2212": "-", "\u2010": "-", "\u2011": "-", "\ufe63": "-", "\uff0d": "-", "$-$": "-"}
+_SIMPLE = re.compile(
+    r"(?P<sign>[+-]?)\s*(?P<money>US\$|\$|SGD\s*)?(?P<digits>(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)"
+    r"(?:\s*(?:x|\u00d7|\\times)\s*10\^?\{?(?P<power>-?\d+)\}?)?\s*(?P<scale>[KMB](?![A-Za-z]))?"
+    r"\s*(?P<unit>%|pp|points?|bytes|KB|seconds|hours|minutes)?"
+)
+_COMPARE = re.compile(r"(?:p\s*)?(<=|>=|<|>|=|~|\u2248|\u2264|\u2265|\$\\sim\$)\s*(.+)")
+_ESTIMATE = re.compile(r"(.+?)\s*[\[(]\s*([^,;\u2013]+?)\s*(?:,|;|\u2013|to)\s*([^\])]+?)\s*[\])]")
+_RANGE = re.compile(r"(.*?\d%?)\s*(?:\u2013|-|\sto\s)\s*([+-]?(?:US\$|\$)?[\d.,]+.*)")
+_BRACKETS = re.compile(r"[\[(](.+?),(.+)[\])]")
+_LIST = re.compile(r"\s*(?:/|;|\sof\s)\s*")
+_HASH = re.compile(r"([0-9a-f]{6,64})(?:(?:\.\.\.|\u2026)([0-9a-f]{4,64}))?")
+_MONTHS = "january february march april may june july august september october november december".split()
+_DATE = re.compile(r"(\d{1,2}) ([A-Z][a-z]+) (\d{4})")
+
+
+class NotANumber(UserError):
+    """A string that none of the known printed forms fits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """One printed quantity.
+
+    kind: number | inequality | range | estimate (point with interval) | list | date | hash | words.
+    unit: "" | "%" | "pp" | "$" | "bytes" | ... as printed; value is in that unit (81.1 for "81.1%").
+    interval: the values that print so under the accepted rules; a range's or estimate's is that of its first part.
+    parts: the numbers inside a range, estimate or list, in printed order.
+    """
+
+    text: str
+    kind: str
+    value: Fraction
+    interval: Interval
+    step: Fraction  # one unit of the last printed digit; 0 when exact
+    unit: str = ""
+    compare: str = ""
+    parts: tuple[Reported, ...] = ()
+    hash_ends: tuple[str, str] = ("", "")
+
+    def part(self, name: str) -> Reported:
+        """`low` or `high` of a range or estimate, or the k-th number ("1", "2", ...) of any printed form."""
+        if name in ("low", "high") and self.kind in ("range", "estimate"):
+            return self.parts[-2 if name == "low" else -1]
+        if name.isdecimal() and 1 <= int(name) <= len(self.parts or (self,)):
+            return (self.parts or (self,))[int(name) - 1]
+        raise NotANumber(f'"{self.text}" has no part "{name}"; it is a {self.kind} of {len(self.parts) or 1} number(s)')
+
+    def rounded(self, rule: str) -> Interval:
+        """The closed hull of the values that print as this under one rule of `ROUNDING`."""
+        below, above, _, _ = ROUNDING[rule]
+        if self.step == 0 or self.kind == "words":
+            return self.interval
+        if self.value < 0 or (self.value == 0 and self.text.lstrip().startswith(("-", "\u2212"))):
+            below, above = above, below
+        if self.value == 0 and rule == "truncation":  # both sides of zero truncate to it
+            below = above
+        return Interval(self.value - below * self.step, self.value + above * self.step)
+
+
+def unround(printed: str, rule: str = "half-up-or-down", digits: int | None = None) -> tuple[Interval, bool, bool]:
+    """Bounds of what `rule` prints as `printed` (at `digits` decimals), and whether each bound itself prints so."""
+    number = parse(printed, exact=False)
+    step = number.step if digits is None else Fraction(1, 10**digits)
+    low_in, high_in = ROUNDING[rule][2:]
+    if rule == "half-even":
+        low_in = high_in = (number.value / step) % 2 == 0
+    if number.value < 0:
+        low_in, high_in = high_in, low_in
+    return replace(number, step=step).rounded(rule), low_in, high_in
+
+
+def parse(text: str, *, exact: bool | None = None, within: tuple[str, str] | None = None) -> Reported:
+    """Read a printed quantity.
+
+    exact: override the default that bare integers are counts (exact) and everything else is rounded.
+    within: the stated range of a quantity in words ("about a third" within 0.30 and 0.37), or of a rounded one.
+    Raises NotANumber for a string that no form fits, a NaN or an infinity included.
+    """
+    if not isinstance(text, str):
+        raise NotANumber(f'a reported number is a string as printed, found {text!r}; write it in quotes, e.g. "0.60"')
+    plain = text.strip()
+    for printed, minus in _MINUS.items():
+        plain = plain.replace(printed, minus)
+    plain = plain.replace("- ", "-") if plain.startswith("- ") else plain
+    if within is not None:
+        low, high = (parse(end, exact=True).value for end in within)
+        if low > high:
+            raise NotANumber(f'the stated range of "{text}" is reversed: {within[0]} > {within[1]}')
+        return Reported(text, "words", (low + high) / 2, Interval(low, high), Fraction(0), "%" if "%" in plain else "")
+    for reader in (_simple, _compare, _date, _estimate, _range, _list, _hash):
+        found = reader(text, plain, exact)
+        if found is not None:
+            return found
+    raise NotANumber(
+        f'cannot read "{text}" as a printed number; expected a form such as 81.1%, 1,860, 4.28 [4.28,4.29], 3.25-4.28, '
+        "< .001 or a date; words need a stated range: within = [low, high]"
+    )
+
+
+def _simple(text: str, plain: str, exact: bool | None) -> Reported | None:
+    match = _SIMPLE.fullmatch(plain)
+    if match is None:
+        return None
+    digits = match["digits"].replace(",", "")
+    places = len(digits.partition(".")[2])
+    scale = Fraction(10) ** int(match["power"] or 0) * {"K": 10**3, "M": 10**6, "B": 10**9, None: 1}[match["scale"]]
+    step = scale / 10**places
+    value = Fraction(digits) * scale * (-1 if match["sign"] == "-" else 1)
+    unit = (match["money"] or match["unit"] or "").strip().replace("US$", "$")
+    count = places == 0 and scale == 1 and unit in ("", "bytes") and not match["sign"]
+    if count if exact is None else exact:
+        return Reported(text, "number", value, Interval(value, value), Fraction(0), unit)
+    half = step / 2
+    return Reported(text, "number", value, Interval(value - half, value + half), step, unit)
+
+
+def _compare(text: str, plain: str, exact: bool | None) -> Reported | None:
+    match = _COMPARE.fullmatch(plain)
+    if match is None:
+        return None
+    bound = parse(match[2], exact=exact)
+    sign = {"\u2264": "<=", "\u2265": ">=", "\u2248": "~", "$\\sim$": "~"}.get(match[1], match[1])
+    if sign == "=":
+        return replace(bound, text=text)
+    return replace(bound, text=text, kind="inequality", compare=sign)
+
+
+def _date(text: str, plain: str, exact: bool | None) -> Reported | None:
+    match = _DATE.fullmatch(plain)
+    try:
+        if match and match[2].lower() in _MONTHS:
+            day = date(int(match[3]), _MONTHS.index(match[2].lower()) + 1, int(match[1]))
+        elif re.fullmatch(r"\d{4}-\d\d-\d\d", plain):
+            day = date.fromisoformat(plain)
+        else:
+            return None
+    except ValueError as error:
+        raise NotANumber(f'"{text}" is not a day of the calendar: {error}') from None
+    ordinal = Fraction(day.toordinal())
+    return Reported(text, "date", ordinal, Interval(ordinal, ordinal), Fraction(0), "days")
+
+
+def _several(text: str, kind: str, pieces: list[str], exact: bool | None) -> Reported | None:
+    parts = []
+    for piece in pieces:
+        part = _simple(piece, piece.strip(), exact)
+        if part is None:
+            return None
+        parts.append(part)
+    unit = next((part.unit for part in parts if part.unit), "")
+    if exact is None and any(part.step for part in parts):  # "4 [3.9, 4.1]": the 4 is no count
+        finest = min(part.step for part in parts if part.step)
+        parts = [p if p.step else _simple(p.text, p.text.strip(), False) or p for p in parts]
+        parts = [p if p.step != 1 or finest == 1 else p for p in parts]
+    parts = [replace(part, unit=unit) for part in parts]
+    return replace(parts[0], text=text, kind=kind, unit=unit, parts=tuple(parts))
+
+
+def _estimate(text: str, plain: str, exact: bool | None) -> Reported | None:
+    match = _ESTIMATE.fullmatch(plain)
+    return _several(text, "estimate", list(match.groups()), exact) if match else None
+
+
+def _range(text: str, plain: str, exact: bool | None) -> Reported | None:
+    match = _BRACKETS.fullmatch(plain) or _RANGE.fullmatch(plain)
+    return _several(text, "range", list(match.groups()), exact) if match else None
+
+
+def _list(text: str, plain: str, exact: bool | None) -> Reported | None:
+    pieces = _LIST.split(plain)
+    return _several(text, "list", pieces, exact) if len(pieces) > 1 else None
+
+
+def _hash(text: str, plain: str, exact: bool | None) -> Reported | None:
+    match = _HASH.fullmatch(plain)
+    if match is None:
+        return None
+    zero = Fraction(0)
+    return Reported(text, "hash", zero, Interval(zero, zero), zero, hash_ends=(match[1], match[2] or ""))
