@@ -1,0 +1,304 @@
+"""Cluster bootstrap, permutation and Monte Carlo error: the one place that draws random numbers.
+
+A resampled statistic here is a function of *totals*: sums over clusters of a row of k numbers per cluster
+(counts of comparisons, hits, a confusion table ...). Resampling clusters with replacement then only changes
+how often each row is counted, so a draw is a vector of multinomial counts times the (clusters, k) table,
+and no row is ever copied.
+
+Every function that draws takes an explicit `numpy.random.Generator`. Work is cut into batches, so memory
+stays bounded whatever the number of draws; results do not depend on anything but the generator's state and
+the arguments.
+
+Sources: Efron and Tibshirani (1993), chapters 13, 14; Davison and Hinkley (1997), section 5.3.2 for BCa
+with strata; Phipson and Smyth (2010) for the (b + 1) / (B + 1) p-value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.integer[Any]]
+
+BATCH_BYTES = 64_000_000
+# Cost of one binomial of a multinomial against one drawn index (measured: 60 ns against 17 ns).
+MULTINOMIAL_COST = 4
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A bootstrap interval with what is needed to judge it.
+
+    `mc_error` holds the Monte Carlo standard errors of the two ends; `undefined` counts draws on which the
+    statistic did not exist (a group came out empty), which are left out; `note` says why the ends are NaN
+    when they are.
+    """
+
+    low: float
+    high: float
+    level: float
+    method: str
+    draws: int
+    undefined: int = 0
+    mc_error: tuple[float, float] = (0.0, 0.0)
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class PermutationResult:
+    """Outcome of a permutation test; `at_least` is b, the draws at least as extreme as the observed value."""
+
+    observed: float
+    p: float
+    at_least: int
+    draws: int
+    mc_error: float
+
+
+def cluster_weights(
+    clusters: int, strata: Ints | None, draws: int, rng: np.random.Generator, *, dtype: Any = np.float64
+) -> NDArray[Any]:
+    """How often each cluster is counted in each bootstrap draw.
+
+    `clusters` is their number; `strata` gives the stratum of each, shape (clusters,), or None for a single
+    stratum. Each stratum keeps its size: a row is multinomial within every stratum. Returns counts of shape
+    (draws, clusters) as floats, ready for `weights @ table`. Callers with many clusters take
+    `weight_batches` instead.
+    """
+    weights = np.empty((draws, clusters), dtype)
+    for members in _members(clusters, strata):
+        size = len(members)
+        step = max(1, 1_000_000 // size)
+        for start in range(0, draws, step):
+            rows = min(step, draws - start)
+            picked = rng.integers(0, size, size=(rows, size), dtype=np.int32)
+            picked += (np.arange(rows, dtype=np.int32) * size)[:, None]
+            counts = np.bincount(picked.ravel(), minlength=rows * size).reshape(rows, size)
+            if size == clusters:
+                weights[start : start + rows] = counts
+            else:
+                weights[start : start + rows, members] = counts
+    return weights
+
+
+def weight_batches(
+    clusters: int, strata: Ints | None, draws: int, rng: np.random.Generator, *, dtype: Any = np.float64
+) -> Iterator[NDArray[Any]]:
+    """`cluster_weights` in batches of at most BATCH_BYTES each; their rows add up to `draws`."""
+    step = max(1, BATCH_BYTES // (max(1, clusters) * np.dtype(dtype).itemsize))
+    for start in range(0, draws, step):
+        yield cluster_weights(clusters, strata, min(step, draws - start), rng, dtype=dtype)
+
+
+def bootstrap_totals(
+    table: NDArray[Any], draws: int, rng: np.random.Generator, *, strata: Ints | None = None
+) -> Floats:
+    """Totals of `table` (clusters, k) over each of `draws` cluster resamples; returns (draws, k).
+
+    Clusters of one stratum with equal rows are interchangeable, so the number drawn of each kind of row is
+    again multinomial, with the kinds' shares as probabilities. Where there are few kinds (counts of hits
+    per item have some dozens) this is the same distribution at a cost that does not grow with the number of
+    clusters.
+    """
+    table = np.ascontiguousarray(table, np.float64)
+    totals = np.zeros((draws, table.shape[1]))
+    for members in _members(len(table), strata):
+        kinds, counts = _distinct_rows(table[members])
+        if MULTINOMIAL_COST * len(kinds) < len(members):
+            step = max(1, BATCH_BYTES // (8 * len(kinds)))
+            for start in range(0, draws, step):
+                rows = min(step, draws - start)
+                drawn = rng.multinomial(len(members), counts / len(members), size=rows)
+                totals[start : start + rows] += drawn.astype(np.float64) @ kinds
+        else:
+            start = 0
+            for weights in weight_batches(len(members), None, draws, rng):
+                totals[start : start + len(weights)] += weights @ table[members]
+                start += len(weights)
+    return totals
+
+
+def jackknife_totals(table: NDArray[Any], *, strata: Ints | None = None) -> Floats:
+    """Totals with each cluster left out in turn; returns (clusters, k).
+
+    The rest of its stratum is scaled up to the stratum's size, because the bootstrap holds that size fixed.
+    The only cluster of a stratum cannot vary in the bootstrap and leaves the totals as they are.
+    """
+    table = np.ascontiguousarray(table, np.float64)
+    result = np.broadcast_to(table.sum(axis=0), table.shape).copy()
+    for members in _members(len(table), strata):
+        size = len(members)
+        if size > 1:
+            rows = table[members]
+            result[members] += rows.sum(axis=0) / (size - 1) - rows * (size / (size - 1))
+    return result
+
+
+def percentile_interval(draws: Floats, *, level: float = 0.95) -> Interval:
+    """The central `level` of the bootstrap draws, shape (draws,)."""
+    kept = draws[np.isfinite(draws)]
+    undefined = len(draws) - len(kept)
+    if len(kept) == 0:
+        note = "the statistic is undefined on every draw"
+        return Interval(np.nan, np.nan, level, "percentile", len(draws), undefined, (np.nan, np.nan), note)
+
+    def ends(sample: Floats) -> Floats:
+        return np.asarray(np.quantile(sample, [(1 - level) / 2, (1 + level) / 2]))
+
+    low, high = ends(kept)
+    error = _pair(mc_error(ends, kept))
+    return Interval(float(low), float(high), level, "percentile", len(draws), undefined, error)
+
+
+def bca_interval(
+    draws: Floats, point: float, jackknife: Floats, *, strata: Ints | None = None, level: float = 0.95
+) -> Interval:
+    """Bias-corrected and accelerated interval of `point`.
+
+    `draws` (draws,) are the bootstrap values, `jackknife` (clusters,) the statistic with each cluster left
+    out (see `jackknife_totals`). Draws equal to the point count half towards the bias correction. With
+    strata the acceleration takes each cluster's influence over its stratum's size (Davison and Hinkley
+    1997, equation 5.23 and section 5.3.2).
+    """
+    kept = draws[np.isfinite(draws)]
+    undefined = len(draws) - len(kept)
+    influence = _influence(jackknife, strata)
+    spread = float((influence**2).sum())
+    acceleration = float((influence**3).sum()) / (6 * spread**1.5) if spread > 0 else 0.0
+
+    def ends(sample: Floats) -> Floats:
+        below = float((sample < point).mean() + (sample == point).mean() / 2)
+        z0 = ndtri(below)
+        z = z0 + ndtri(np.array([(1 - level) / 2, (1 + level) / 2]))
+        return np.asarray(np.quantile(sample, ndtr(z0 + z / (1 - acceleration * z))))
+
+    note = ""
+    if len(kept) == 0 or not np.isfinite(point):
+        note = "the statistic is undefined on every draw or on the data"
+    elif (kept < point).all() or (kept > point).all():
+        note = "every draw lies on one side of the estimate, so the bias correction does not exist"
+    if note:
+        return Interval(np.nan, np.nan, level, "bca", len(draws), undefined, (np.nan, np.nan), note)
+    low, high = ends(kept)
+    error = mc_error(lambda sample: ends(sample) if _two_sided(sample, point) else ends(kept), kept)
+    return Interval(float(low), float(high), level, "bca", len(draws), undefined, _pair(error))
+
+
+def permuted_rows(
+    codes: NDArray[Any], draws: int, rng: np.random.Generator, *, strata: Ints | None = None
+) -> Iterator[NDArray[Any]]:
+    """Batches (b, n) of `codes` (n,), each row shuffled on its own (within strata); b adds up to `draws`."""
+    step = max(1, BATCH_BYTES // (2 * max(1, codes.size) * codes.itemsize))
+    blocks = _members(len(codes), strata)
+    for start in range(0, draws, step):
+        rows = np.tile(codes, (min(step, draws - start), 1))
+        for members in blocks:
+            if len(members) == len(codes):
+                rng.permuted(rows, axis=1, out=rows)
+            else:
+                rows[:, members] = rng.permuted(rows[:, members], axis=1)
+        yield rows
+
+
+def permutation_test(
+    statistic: Callable[[NDArray[Any]], Floats],
+    codes: NDArray[Any],
+    draws: int,
+    rng: np.random.Generator,
+    *,
+    strata: Ints | None = None,
+) -> PermutationResult:
+    """One-sided test that `statistic` of `codes` is larger than under shuffling.
+
+    `statistic` maps a batch of code rows (b, n) to values (b,); the observed value comes from the same
+    function.
+    """
+    observed = float(statistic(codes[None, :])[0])
+    null = np.concatenate([statistic(rows) for rows in permuted_rows(codes, draws, rng, strata=strata)])
+    at_least = _count_at_least(observed, null)
+    p = permutation_pvalue(observed, null)
+    return PermutationResult(observed, p, at_least, draws, mc_error_share(p, draws))
+
+
+def permutation_pvalue(observed: float, null: Floats) -> float:
+    """(b + 1) / (B + 1), with b the draws of `null` (B,) at least as large as `observed`."""
+    return (_count_at_least(observed, null) + 1) / (len(null) + 1)
+
+
+def mc_error(estimate: Callable[[Floats], Floats], draws: Floats, *, groups: int = 20) -> Floats:
+    """Monte Carlo standard error of any estimate computed from independent draws (draws, ...).
+
+    Jackknife that deletes one group of draws at a time. Groups hold at least sqrt(draws) of them, which
+    keeps it valid
+    for quantiles (Shao and Wu 1989); fewer than four draws say nothing and give NaN.
+    """
+    count = len(draws)
+    groups = min(groups, int(count**0.5))
+    if groups < 2:
+        return np.full(np.shape(estimate(draws)), np.nan)
+    label = np.arange(count) * groups // count
+    values = np.stack([np.asarray(estimate(draws[label != group]), np.float64) for group in range(groups)])
+    deviations: Floats = values - values.mean(axis=0)
+    return np.asarray(np.sqrt((groups - 1) / groups * (deviations**2).sum(axis=0)))
+
+
+def mc_error_mean(draws: Floats) -> Floats:
+    """Monte Carlo standard error of the mean over axis 0 of independent draws (draws, ...)."""
+    return np.asarray(draws.std(axis=0, ddof=1) / len(draws) ** 0.5)
+
+
+def mc_error_share(share: float, draws: int) -> float:
+    """Monte Carlo standard error of a share or p-value estimated from `draws` independent draws."""
+    return float((share * (1 - share) / draws) ** 0.5)
+
+
+def _members(clusters: int, strata: Ints | None) -> list[NDArray[np.intp]]:
+    """Positions of the clusters of each stratum, in order of stratum code."""
+    if clusters == 0:
+        return []
+    if strata is None:
+        return [np.arange(clusters)]
+    if len(strata) != clusters:
+        raise ValueError(f"got {len(strata)} strata for {clusters} clusters; give one stratum per cluster")
+    order = np.argsort(strata, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(np.asarray(strata)[order])) + 1)
+
+
+def _distinct_rows(table: Floats) -> tuple[Floats, Ints]:
+    """The distinct rows and how many there are of each."""
+    # A row seen as one opaque value sorts and compares in one go; adding 0.0 turns -0.0 into 0.0 first.
+    rows = np.ascontiguousarray(table + 0.0)
+    whole = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
+    _, first, counts = np.unique(whole, return_index=True, return_counts=True)
+    return table[first], counts
+
+
+def _influence(jackknife: Floats, strata: Ints | None) -> Floats:
+    """Jackknife influence of each cluster over its stratum's size; an undefined value counts as none."""
+    result = np.zeros(len(jackknife))
+    for members in _members(len(jackknife), strata):
+        values = jackknife[members]
+        finite = np.isfinite(values)
+        if finite.sum() > 1:
+            deviation = values[finite].mean() - values
+            result[members] = np.where(finite, deviation * (len(members) - 1) / len(members), 0.0)
+    return result
+
+
+def _two_sided(sample: Floats, point: float) -> bool:
+    return not ((sample < point).all() or (sample > point).all())
+
+
+def _pair(values: Floats) -> tuple[float, float]:
+    return float(values[0]), float(values[1])
+
+
+def _count_at_least(observed: float, null: Floats) -> int:
+    # Shuffling changes the order of a sum, so equal statistics can differ in their last bits.
+    return int((null >= observed - 1e-12 * max(1.0, abs(observed))).sum())
