@@ -1,0 +1,192 @@
+"""Releases and pins: which bytes a paper's authors published, and what is known of their identity.
+
+A `Pin` is full (64 hex digits of sha256), partial (the first and last digits, as an article may print them) or open
+(no digest known). Only a full pin proves a file; the other two accept it for a person to review (`obtain`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, ClassVar, Literal
+
+from countback.fetch.errors import UserError
+
+Status = Literal["verified", "partial", "mismatch"]
+
+_HEX64 = re.compile(r"[0-9a-f]{64}")
+_HEX = re.compile(r"[0-9a-f]{0,63}")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+# A token may stand in a query, in a fragment, or percent-encoded inside another parameter (a login page's "next=").
+_SECRET_NAME = (
+    r"(?:[\w.-]|%5F)*(?:token|secret|passw(?:or)?d|signature|credential|view(?:_|%5F)only|api_?key|auth)(?:[\w.-]|%5F)*"
+    r"|sig|key|code|session|sid"
+)
+_SECRET = re.compile(
+    rf"(?P<name>(?:\A|(?<=[?&;#\s\"'({{,])|(?<=%3F)|(?<=%26)|(?<=%23))(?:{_SECRET_NAME})(?:=|%(?:25)*3D))"
+    r"(?P<value>(?:(?!%(?:25)*26|%(?:25)*23)[^&#;\s\"'<>])+)",
+    re.IGNORECASE,
+)
+_USERINFO = re.compile(r"(?P<scheme>\b[a-z][a-z0-9+.-]*://)[^/\s?#\"'<>]+@", re.IGNORECASE)
+REDACTED = "REDACTED"
+
+
+def redact(text: str) -> str:
+    """`text` (a URL, or a message with URLs in it) without the tokens, keys and passwords of its URLs."""
+    text = _USERINFO.sub(rf"\g<scheme>{REDACTED}@", text)
+    return _SECRET.sub(rf"\g<name>{REDACTED}", text)
+
+
+@dataclass(frozen=True)
+class Pin:
+    """One file of a release; `name` is where it stands in the cache, as a relative path with forward slashes.
+
+    `path` is where its source keeps it (a member path), when that differs from the name. `size` is in bytes.
+    """
+
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+
+    name: str
+    sha256: str | None = None
+    sha256_prefix: str = ""
+    sha256_suffix: str = ""
+    size: int | None = None
+    url: str = ""
+    path: str = ""
+
+    def __post_init__(self) -> None:
+        problem = _name_problem(self.name)
+        if problem:
+            raise ValueError(f"name: expected a plain relative path, found {self.name!r} ({problem})")
+        if self.sha256 is not None and not _HEX64.fullmatch(self.sha256):
+            raise ValueError(f"sha256: expected 64 lower-case hex digits, found {self.sha256!r}")
+        for field, value in (("sha256_prefix", self.sha256_prefix), ("sha256_suffix", self.sha256_suffix)):
+            if not _HEX.fullmatch(value):
+                raise ValueError(f"{field}: expected fewer than 64 lower-case hex digits, found {value!r}")
+        if self.sha256 and (self.sha256_prefix or self.sha256_suffix):
+            raise ValueError("sha256: expected a full digest or a partial one, found both")
+        if self.size is not None and self.size < 0:
+            raise ValueError(f"size: expected a number of bytes, found {self.size}")
+        if self.url and not self.url.startswith(("https://", "http://")):
+            raise ValueError(f"url: expected an http or https address, found {redact(self.url)!r}")
+
+    @property
+    def kind(self) -> Literal["full", "partial", "open"]:
+        """How much of the digest is known."""
+        if self.sha256:
+            return "full"
+        return "partial" if self.sha256_prefix or self.sha256_suffix else "open"
+
+    def status(self, sha256: str, size: int) -> Status:
+        """What a file of this digest and size is to the pin; "partial" means that nothing contradicts it."""
+        if self.size is not None and size != self.size:
+            return "mismatch"
+        if self.sha256 is not None:
+            return "verified" if sha256 == self.sha256 else "mismatch"
+        fits = sha256.startswith(self.sha256_prefix) and sha256.endswith(self.sha256_suffix)
+        return "partial" if fits else "mismatch"
+
+    def expected(self) -> str:
+        """The pin in words, for messages."""
+        if self.kind == "partial":
+            digest = f"sha256 {self.sha256_prefix}...{self.sha256_suffix}"
+        else:
+            digest = f"sha256 {self.sha256}" if self.sha256 else "no known sha256"
+        return digest if self.size is None else f"{digest}, {self.size} bytes"
+
+
+@dataclass(frozen=True)
+class Release:
+    """What the authors published, where, and under which licence. `retrieved` is an ISO date, or "" when never seen."""
+
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+
+    id: str
+    title: str
+    version: str
+    licence: str
+    retrieved: str
+    landing: str
+    files: tuple[Pin, ...]
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", self.id):
+            raise ValueError(f"id: expected lower-case letters, digits and hyphens, found {self.id!r}")
+        if self.retrieved and not _DATE.fullmatch(self.retrieved):
+            raise ValueError(f"retrieved: expected a date as YYYY-MM-DD, found {self.retrieved!r}")
+        names = [pin.name.casefold() for pin in self.files]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"file: expected each name once, found {name!r} {names.count(name)} times")
+
+    @property
+    def licence_line(self) -> str:
+        """The line shown before anything of this release is fetched."""
+        return f"{self.id} ({redact(self.landing)}): licence: {self.licence or 'none stated'}"
+
+
+def load_releases(path: Path) -> tuple[Release, ...]:
+    """The releases of one releases.toml: [[release]] tables with nested [[release.file]] tables.
+
+    Raises UserError naming the file, the place in it, what was expected and what stands there.
+    """
+    try:
+        table = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise UserError(f"{path}: expected a readable releases file, found: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: expected TOML in UTF-8, found: {error}; correct that line.") from error
+    entries = table.get("release")
+    if set(table) != {"release"} or not isinstance(entries, list):
+        found = ", ".join(sorted(table)) or "an empty file"
+        raise UserError(f"{path}: expected [[release]] tables and nothing beside them, found: {found}.")
+    for entry in entries:
+        entry["files"] = entry.pop("file", [])  # [[release.file]] reads better than a list of inline tables
+    return _validated(path, entries)
+
+
+def _validated(path: Path, entries: list[Any]) -> tuple[Release, ...]:
+    from pydantic import TypeAdapter, ValidationError
+
+    try:  # by way of JSON: strict there takes a list for a tuple, but no "5" for 5
+        releases = TypeAdapter(tuple[Release, ...]).validate_json(json.dumps(entries, default=str), strict=True)
+    except ValidationError as error:
+        raise UserError(f"{path}: " + "; ".join(_problem(entries, e) for e in error.errors())) from error
+    ids = [release.id for release in releases]
+    if len(set(ids)) < len(ids):
+        raise UserError(f"{path}: expected each release id once, found: {', '.join(ids)}.")
+    return releases
+
+
+def _problem(entries: list[Any], error: Any) -> str:
+    """One validation error as "release 2 (id), file 1: expected ..., found ..."."""
+    place, loc = "", error["loc"]
+    if loc:
+        place = f"release {loc[0] + 1} ({entries[loc[0]].get('id', 'no id')})"
+    if len(loc) > 2:
+        place += f", file {loc[2] + 1}"
+    field = loc[-1] if loc and isinstance(loc[-1], str) else ""
+    if error["type"] == "value_error":
+        return f"{place}, {error['ctx']['error']}"
+    if error["type"] == "missing":
+        return f"{place}, {field}: expected a value, found none"
+    if error["type"] == "unexpected_keyword_argument":
+        return f"{place}, {field}: expected one of the known fields, found this one"
+    return f"{place}, {field}: {error['msg'].replace('Input should be', 'expected')}, found {error['input']!r}"
+
+
+def _name_problem(name: str) -> str:
+    """Why a name cannot stand in the cache on every platform, or ""."""
+    path = PurePosixPath(name)
+    if not name or path.is_absolute() or str(path) != name:
+        return "empty, absolute or not in its shortest form"
+    if any(part in {".", ".."} or part.startswith((".", "-")) or part != part.strip() for part in path.parts):
+        return "a part is hidden, starts with a hyphen or has outer spaces"
+    if any(ord(char) < 32 or char in '\\:*?"<>|' for char in name):
+        return "a character that some platforms refuse"
+    return ""
