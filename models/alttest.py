@@ -33,23 +33,31 @@ PASS_AT = 0.5
 class AltTest:
     """Result of the test; arrays have one entry per human tested, in order of annotator code.
 
-    `difference` is the mean of d, `p` its one-sided p-value and `advantage` the share of items on which the judge
-    scores at least as well. `skipped` are the annotators with fewer than the required items; `items_dropped` the items
-    with labels that too few humans labelled or the judge did not. With no human left the two rates do not exist:
-    they are NaN and `note` says so.
+    `n` counts the human's items and `as_good` those on which the judge scores at least as well; `difference` is the
+    mean of d and `p` its one-sided p-value. `skipped` are the annotators with fewer than the required items;
+    `items_dropped` the items with labels that too few humans labelled or the judge did not. With no human left the
+    rates do not exist: they are NaN and `note` says so.
     """
 
-    humans: NDArray[np.intp]
-    n: NDArray[np.intp]
+    humans: Ints
+    n: Ints
+    as_good: Ints
     difference: Floats
     p: Floats
     rejected: NDArray[np.bool_]
-    advantage: Floats
-    winning_rate: float
-    advantage_probability: float
-    skipped: NDArray[np.intp]
+    skipped: Ints
     items_dropped: int
     note: str = ""
+
+    @property
+    def winning_rate(self) -> float:
+        """Share of the humans against whom the judge wins."""
+        return float(self.rejected.mean()) if len(self.humans) else np.nan
+
+    @property
+    def advantage_probability(self) -> float:
+        """Mean over the humans of the share of items on which the judge scores at least as well."""
+        return float((self.as_good / self.n).mean()) if len(self.humans) else np.nan
 
     @property
     def passes(self) -> bool:
@@ -98,22 +106,10 @@ def alt_test(
     n = per_human[humans]
     difference = np.bincount(who, d, len(humans)) / n
     p = _one_sided_p(who, d, difference - epsilon, groups)
-    rejected = benjamini_yekutieli(p, q)
-    advantage = np.bincount(who, judge_better, len(humans)) / n
+    as_good = np.bincount(who[judge_better], minlength=len(humans))
     note = "" if len(humans) else f"no human labelled {min_items} items that count, so there is nobody to test against"
-    return AltTest(
-        humans,
-        n,
-        difference,
-        p,
-        rejected,
-        advantage,
-        float(rejected.mean()) if len(humans) else np.nan,
-        float(advantage.mean()) if len(humans) else np.nan,
-        skipped,
-        items_dropped,
-        note,
-    )
+    rejected = benjamini_yekutieli(p, q)
+    return AltTest(humans, n, as_good, difference, p, rejected, skipped, items_dropped, note)
 
 
 def benjamini_yekutieli(p: Floats, q: float) -> NDArray[np.bool_]:
