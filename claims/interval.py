@@ -1,6 +1,6 @@
 """Exact closed intervals: every number derived from printed numbers is one of these.
 
-Bounds are `fractions.Fraction`, or None for "unbounded on this side". Arithmetic returns the smallest interval that
+Bounds are `fractions.Fraction`. Arithmetic returns the smallest interval that
 contains every result when each operand occurs once; an operand used twice makes the result wider than need be, never
 narrower, so an honest number is never flagged. No float enters.
 """

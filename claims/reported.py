@@ -4,9 +4,9 @@ Code never alters what a paper said: `Reported.text` is the string as printed an
 A printed integer without a unit is a count and exact; every other printed number stands for each value that an accepted
 rounding rule prints so (`ROUNDING`). Words such as "about a third" stand for a number only with a stated range.
 
-Forms read: `81.1%` `+15.1` `-0.126` (hyphen or U+2212) `.05` `0.60` `4.28 [4.28,4.29]` `1,860` `$3,022.50` `US$142-148`
-`3.25-4.28` (hyphen or en dash) `< .001` `5 x 10^-6` (also U+00D7, LaTeX) `14.6K` `2.49 pp` `4 of 12`, `58 / 348`, ISO and
-"2 October 2026" dates, hashes `d51af09b...a498`, byte sizes `427,804 bytes`.
+Forms read: `81.1%` `+15.1` `-0.126` (hyphen or U+2212) `.05` `0.60` `4.28 [4.28,4.29]` `1,860` `$3,022.50`
+`US$142-148` `3.25-4.28` (hyphen or en dash) `< .001` `5 x 10^-6` (also U+00D7, LaTeX) `14.6K` `2.49 pp` `4 of 12`,
+`58 / 348`, ISO and "2 October 2026" dates, hashes `d51af09b...a498`, byte sizes `427,804 bytes`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from countback.fetch.errors import UserError
 
 _HALF, _NONE, _UNIT = Fraction(1, 2), Fraction(0), Fraction(1)
 
-# Every rounding rule is one row: how far below and above the printed value, in units of the last printed digit and away
-# from zero, the true value may lie, and whether that end itself prints so. (Ends of half-even depend on the parity of the
-# last digit: an even digit takes both, an odd digit neither.)
+# Every rounding rule is one row: how far below and above the printed value, in units of the last printed digit and
+# away from zero, the true value may lie, and whether that end itself prints so. (Ends of half-even depend on the
+# parity of the last digit: an even digit takes both, an odd digit neither.)
 ROUNDING: dict[str, tuple[Fraction, Fraction, bool, bool]] = {
     "half-up": (_HALF, _HALF, True, False),
     "half-down": (_HALF, _HALF, False, True),
@@ -187,9 +187,7 @@ def _several(text: str, kind: str, pieces: list[str], exact: bool | None) -> Rep
         parts.append(part)
     unit = next((part.unit for part in parts if part.unit), "")
     if exact is None and any(part.step for part in parts):  # "4 [3.9, 4.1]": the 4 is no count
-        finest = min(part.step for part in parts if part.step)
         parts = [p if p.step else _simple(p.text, p.text.strip(), False) or p for p in parts]
-        parts = [p if p.step != 1 or finest == 1 else p for p in parts]
     parts = [replace(part, unit=unit) for part in parts]
     return replace(parts[0], text=text, kind=kind, unit=unit, parts=tuple(parts))
 

@@ -1,0 +1,255 @@
+"""paper.toml + claims.toml + tables/*.csv -> Paper, with every claim expanded and every number in it resolved.
+
+One folder per paper. The notation, for someone who writes no Python:
+
+    [[claim]]                                     # a number the text states
+    id       = "heldout-gemini"
+    where    = { section = "5.2", about = "pooled" }
+    reads    = "what the number says, in our words"
+    reported = "81.1%"                            # as printed, always a string
+    recipe   = "heldout_agreement"                # recounted from a release by a function in recipes.py
+    with     = { judge = "gemini-3-flash-preview" }
+    needs    = ["judge-alignment"]                # release ids of releases.toml
+    asserted = "why nothing can check it"         # or: only listed
+                                                  # or neither: a relation below uses it, as "#heldout-gemini"
+
+    [[relation]]                                  # arithmetic between printed numbers
+    id = "t4-3h-mean"
+    reads = "3H is the mean of its three components"
+    table = "table-04"
+    each = "row"                                  # one claim per row: t4-3h-mean[GPT-5 mini]
+    of = ["Help", "Hon", "Harm"]
+    relation = "mean"                             # see countback.claims.relations for all of them
+    equals = "3H"
+
+`each` is "row", "column", "cell" or absent; `rows` and `columns` choose, `except` leaves out (a row, a column
+or "ROW|COLUMN").
+A reference names numbers:
+
+    Help                       each row: that column of this row;  each column: that row of this column
+    .                          each cell: this cell
+    table-17                   each cell: the same row and column of another table (`rename` maps names that differ)
+    table-17|GPT-5 mini|3H     one cell; "." is this row or column; "*" is every row (summary rows excepted) or column
+    table-19|Fmt.=MCQ|Eval n   the rows whose column Fmt. reads MCQ; "A, B and C" of rows: repeat the reference
+    3H@low   3H@high   3H@2    an end of an interval printed in the cell, or its k-th number
+    3H@entries                 how many entries, separated by ";", the cell lists (exact)
+    #claim-id   #claim-id@low  a number of the text
+    18   "=0.05"               an exact number of our own
+    { relation = "range", of = ["table-04|*|Nat"] }     a number computed from others
+
+    [[asserted]]  table, columns, rows?, why      # cells that nothing can check
+    [[context]]   section, numbers, why           # numbers that state nothing about the work
+    [[known]]     claims = [ids], verdict, since, why   # a confirmed finding: expected to stay as it is
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from countback.claims.reported import NotANumber, Reported, parse
+from countback.claims.spec import (
+    ClaimSpec,
+    ClaimsSpec,
+    ContextSpec,
+    KnownSpec,
+    PaperSpec,
+    RelationSpec,
+    TableSpec,
+    read_text,
+    read_toml,
+)
+from countback.fetch.errors import UserError
+from countback.fetch.release import Release, load_releases
+
+PAPERS = Path(__file__).parent / "papers"
+BLANK = frozenset({"", "-", "\u2013", "\u2014", "--"})
+
+
+@dataclass(frozen=True)
+class Table:
+    """A transcribed table: strings as printed, addressed by row key and column name."""
+
+    spec: TableSpec
+    columns: tuple[str, ...]
+    rows: dict[str, dict[str, str]]
+
+    @property
+    def body(self) -> list[str]:
+        """Row keys without the summary rows."""
+        return [row for row in self.rows if row not in self.spec.summary]
+
+    @property
+    def values(self) -> list[str]:
+        """Columns that are not part of the row key."""
+        key = [self.spec.key] if isinstance(self.spec.key, str) else self.spec.key
+        return [column for column in self.columns if column not in key]
+
+    def number(self, row: str, column: str) -> Reported:
+        exact = True if column in self.spec.exact else False if column in self.spec.rounded else None
+        return _parse(self.rows[row][column], exact)
+
+
+@dataclass(frozen=True)
+class Operand:
+    """One resolved number (or word) with the address it came from."""
+
+    address: str
+    text: str
+    number: Reported | None
+
+
+@dataclass(frozen=True)
+class Nested:
+    """A number computed from others before the claim's own relation sees it."""
+
+    check: Check
+
+    @property
+    def address(self) -> str:
+        return f"{self.check.relation}({', '.join(o.address for o in self.check.of)})"
+
+
+@dataclass(frozen=True)
+class Check:
+    """A relation with its operands resolved; `target` is the printed number it must meet (None for a predicate)."""
+
+    relation: str
+    of: tuple[Operand | Nested, ...]
+    target: Operand | None = None
+    weights: tuple[Operand | Nested, ...] = ()
+    n: tuple[Operand | Nested, ...] = ()
+    scores: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    expr: str = ""
+    resamples: int = 0
+    domain: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One testable statement. Exactly one of `check`, `recipe`, `asserted` is set."""
+
+    id: str
+    paper: str
+    kind: str
+    where: dict[str, str]
+    reads: str
+    reported: str
+    number: Reported | None
+    check: Check | None = None
+    recipe: str = ""
+    arguments: tuple[tuple[str, object], ...] = ()
+    needs: tuple[str, ...] = ()
+    asserted: str = ""
+    known: KnownSpec | None = None
+
+    @property
+    def full_id(self) -> str:
+        return f"{self.paper}/{self.id}"
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper of the registry; `numbers` are the text's numbers by claim id (also those that only relations use)."""
+
+    spec: PaperSpec
+    folder: Path
+    releases: tuple[Release, ...]
+    tables: dict[str, Table]
+    numbers: dict[str, ClaimSpec]
+    claims: tuple[Claim, ...]
+    context: tuple[ContextSpec, ...]
+
+    @property
+    def id(self) -> str:
+        return self.spec.id
+
+
+@lru_cache(maxsize=65536)
+def _parse(text: str, exact: bool | None) -> Reported:
+    return parse(text, exact=exact)
+
+
+def list_papers(root: Path = PAPERS) -> list[Path]:
+    """Folders of the registry that hold a paper.toml, by name."""
+    return sorted(path.parent for path in root.glob("*/paper.toml"))
+
+
+def find_papers(names: tuple[str, ...], root: Path = PAPERS) -> list[Path]:
+    """Folders for paper ids or paths to paper folders; all of the registry when no name is given."""
+    folders = list_papers(root)
+    if not names:
+        if not folders:
+            raise UserError(f"{root}: the registry is empty; expected one folder per paper with a paper.toml")
+        return folders
+    by_id = {folder.name.replace("_", "-"): folder for folder in folders}
+    found = []
+    for name in names:
+        path = Path(name)
+        if name in by_id:
+            found.append(by_id[name])
+        elif path.is_dir() and (path / "paper.toml").exists():
+            found.append(path)
+        else:
+            raise UserError(f'no paper "{name}"; expected one of {", ".join(by_id)}, or a folder with a paper.toml')
+    return found
+
+
+def load_paper(folder: Path) -> Paper:
+    """Read and check one paper folder. Any mistake in it is a UserError that says file, place, expected and found."""
+    from countback.claims.expand import expand  # expand reads the classes above
+
+    spec = read_toml(folder / "paper.toml", PaperSpec)
+    claims = read_toml(folder / "claims.toml", ClaimsSpec)
+    tables = {table.id: load_table(folder / "tables" / f"{table.id}.csv", table) for table in spec.table}
+    extra = {path.stem for path in (folder / "tables").glob("*.csv")} - set(tables)
+    if extra:
+        raise UserError(f"{folder / 'tables'}: {sorted(extra)[0]}.csv is not declared; add a [[table]] to paper.toml")
+    releases = load_releases(folder / "releases.toml") if (folder / "releases.toml").exists() else ()
+    paper = Paper(spec, folder, releases, tables, {c.id: c for c in claims.claim}, (), tuple(claims.context))
+    return replace(paper, claims=expand(paper, claims))
+
+
+def load_table(path: Path, spec: TableSpec) -> Table:
+    """Read a table of strings; ragged rows, doubled keys or columns and a NaN are errors with file and line."""
+    lines = list(csv.reader(io.StringIO(read_text(path)), strict=True))
+    if len(lines) < 2:
+        raise UserError(f"{path}:1: expected a header and at least one row, found {len(lines)} line(s)")
+    columns = lines[0]
+    if len(set(columns)) != len(columns):
+        raise UserError(f"{path}:1: two columns have one name; expected each once, found {columns}")
+    key = [spec.key] if isinstance(spec.key, str) else spec.key
+    for name in [*key, *spec.exact, *spec.rounded, *spec.domain]:
+        if name not in columns:
+            raise UserError(f'{path}:1: no column "{name}"; paper.toml names it, the header has {columns}')
+    rows: dict[str, dict[str, str]] = {}
+    for line, cells in enumerate(lines[1:], start=2):
+        if len(cells) != len(columns):
+            raise UserError(f"{path}:{line}: expected {len(columns)} cells, found {len(cells)}: {cells}")
+        row = dict(zip(columns, cells, strict=True))
+        name = " / ".join(row[k] for k in key)
+        if name in rows:
+            raise UserError(f'{path}:{line}: a second row "{name}"; rows need keys of their own (key = {key})')
+        bad = next((c for c in cells if c.strip().lower() in ("nan", "inf", "-inf", "infinity", "null")), None)
+        if bad is not None:
+            raise UserError(f'{path}:{line}: found "{bad}"; a table holds what the paper prints, and blank for nothing')
+        rows[name] = row
+    for name in spec.summary:
+        if name not in rows:
+            raise UserError(f'{path}: no row "{name}"; paper.toml lists it as summary; rows: {list(rows)[:5]} ...')
+    return Table(spec, tuple(columns), rows)
+
+
+def claim_number(spec: ClaimSpec, path: Path) -> Reported:
+    """The text's number of a claim, or a UserError that names the claim."""
+    try:
+        return parse(spec.reported, exact=spec.exact, within=spec.within)
+    except NotANumber as error:
+        raise UserError(f'{path}: claim "{spec.id}": {error}') from None
+
+
+__all__ = ["Check", "Claim", "Nested", "Operand", "Paper", "RelationSpec", "Table", "find_papers", "load_paper"]

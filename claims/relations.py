@@ -1,0 +1,395 @@
+"""Arithmetic between printed numbers, carried as exact intervals.
+
+A *value relation* computes the interval of values that its operands allow; it agrees with the number it `equals` when
+the two intervals meet. A *predicate* says whether something can hold at all (`sorted`, `inside`, `at least` ...): it
+disagrees only when no choice of unrounded values makes it true.
+
+    relation             of                                   more              gives
+    equal                one number                                             itself
+    sum mean product     any numbers                                            -
+    median min max range any numbers                                            range is max - min
+    count                anything (also cells without numbers)                  how many there are
+    weighted-mean        any numbers                          weights = [...]   sum(w x) / sum(w)
+    difference ratio     two numbers                                            a - b, a / b
+    percent              two numbers                                            100 a / b
+    change               two numbers                                            100 (b - a) / a
+    remainder            total then parts                                       total - sum(parts)
+    remainder-mean       overall, its n, known mean, its n                      mean of the rest
+    choose               two counts                                             C(n, k)
+    count-share          integers k of n                      n = ...           the percentages 100 k / n that exist
+    joint-share          percentages                          n = [...]         percentages that integers meet together
+    moment-mean moment-sd moment-median   percentages at scores 1..k (or scores = [...])   of that distribution
+    ci-low ci-high       point, sd (or a percentage)          n = ...           that end of a 95% bootstrap interval
+    matching             two equally long lists: how many pairs have a >= b (an interval of counts)
+    formula              names                                expr = "a * b"    + - * / and numbers
+
+    inside               point, low, high       low <= point <= high
+    at-least at-most more-than less-than equal-text        two
+    ascending descending any numbers            each step may be level
+    highest lowest       first is the one claimed, the rest the others (or the whole column)
+    dates-ascending      dates
+    short-hash           short form, full form  prefix and suffix agree
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise
+
+from countback.claims.interval import Interval, total
+from countback.claims.reported import Reported
+from countback.fetch.errors import UserError
+
+Numbers = Sequence[Interval]
+
+
+@dataclass(frozen=True)
+class Extra:
+    """What a relation may need beside its operands; every field is optional."""
+
+    weights: tuple[Interval, ...] = ()
+    n: tuple[Interval, ...] = ()
+    scores: tuple[Fraction, ...] = ()
+    names: tuple[str, ...] = ()
+    expr: str = ""
+    resamples: int = 0
+    target: Interval | None = None  # what the relation is compared with, for count-share and joint-share
+    texts: tuple[str, ...] = ()
+    reported: tuple[Reported, ...] = field(default=())
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a predicate found: can it hold, and the two numbers that decide (the gap is how far it fails)."""
+
+    possible: bool
+    gap: Fraction
+    shown: str
+
+
+def _mean(x: Numbers, extra: Extra) -> Interval:
+    return total(x) / Interval.of(len(x))
+
+
+def _weighted_mean(x: Numbers, extra: Extra) -> Interval:
+    """Exact bounds of sum(w x) / sum(w), w in intervals: each bound is at a vertex that a threshold on x finds."""
+    if len(extra.weights) != len(x):
+        raise UserError(f"weighted-mean has {len(x)} numbers and {len(extra.weights)} weights; give one each")
+    if any(w.low < 0 for w in extra.weights) or sum(w.high for w in extra.weights) == 0:
+        raise UserError("weighted-mean needs weights of zero or more, not all zero")
+    pairs = list(zip(x, extra.weights, strict=True))
+    lows = [_heaviest([(v.low, w) for v, w in pairs], to_low=True)]
+    highs = [_heaviest([(v.high, w) for v, w in pairs], to_low=False)]
+    return Interval(min(lows), max(highs))
+
+
+def _heaviest(pairs: list[tuple[Fraction, Interval]], *, to_low: bool) -> Fraction:
+    ordered = sorted(pairs, key=lambda pair: pair[0], reverse=not to_low)
+    best: Fraction | None = None
+    for cut in range(len(ordered) + 1):
+        weights = [w.high if index < cut else w.low for index, (_, w) in enumerate(ordered)]
+        mass = sum(weights, Fraction(0))
+        if mass > 0:
+            value = sum((w * v for w, (v, _) in zip(weights, ordered, strict=True)), Fraction(0)) / mass
+            best = value if best is None else (min if to_low else max)(best, value)
+    assert best is not None
+    return best
+
+
+def _extreme(pick: Callable[[list[Fraction]], Fraction]) -> Callable[[Numbers, Extra], Interval]:
+    return lambda x, extra: Interval(pick([v.low for v in x]), pick([v.high for v in x]))
+
+
+def _median(values: list[Fraction]) -> Fraction:
+    ordered, half = sorted(values), len(values) // 2
+    return ordered[half] if len(values) % 2 else (ordered[half - 1] + ordered[half]) / 2
+
+
+def _range(x: Numbers, extra: Extra) -> Interval:
+    highest, lowest = max(v.high for v in x), min(v.low for v in x)
+    surely = max(v.low for v in x) - min(v.high for v in x)
+    return Interval(max(surely, Fraction(0)), highest - lowest)
+
+
+def _pair(x: Numbers, name: str) -> tuple[Interval, Interval]:
+    if len(x) != 2:
+        raise UserError(f"{name} takes two numbers, found {len(x)}; name both in `of`")
+    return x[0], x[1]
+
+
+def _product(x: Numbers, extra: Extra) -> Interval:
+    result = Interval.of(1)
+    for value in x:
+        result = result * value
+    return result
+
+
+def _difference(x: Numbers, extra: Extra) -> Interval:
+    a, b = _pair(x, "difference")
+    return a - b
+
+
+def _ratio(x: Numbers, extra: Extra) -> Interval:
+    a, b = _pair(x, "ratio")
+    return a / b
+
+
+def _percent(x: Numbers, extra: Extra) -> Interval:
+    a, b = _pair(x, "percent")
+    return Interval.of(100) * a / b
+
+
+def _change(x: Numbers, extra: Extra) -> Interval:
+    a, b = _pair(x, "change")
+    return Interval.of(100) * (b / a - Interval.of(1))
+
+
+def _remainder(x: Numbers, extra: Extra) -> Interval:
+    return x[0] - total(x[1:])
+
+
+def _remainder_mean(x: Numbers, extra: Extra) -> Interval:
+    if len(x) != 4:
+        raise UserError(f"remainder-mean takes overall, n, part, n of the part; found {len(x)} numbers")
+    overall, n, part, m = x
+    return (overall * n - part * m) / (n - m)
+
+
+def _choose(x: Numbers, extra: Extra) -> Interval:
+    n, k = (_integer(value, "choose") for value in _pair(x, "choose"))
+    return Interval.of(math.comb(n, k))
+
+
+def _integer(value: Interval, name: str) -> int:
+    if value.width or value.low.denominator != 1 or value.low < 0:
+        raise UserError(f"{name} needs whole numbers of zero or more, found {float(value.low)} to {float(value.high)}")
+    return int(value.low)
+
+
+def integers_in(percentage: Interval, n: int) -> tuple[int, int]:
+    """The smallest and largest k (0..n) with 100 k / n in the interval; empty (first > last) when there is none."""
+    return max(0, math.ceil(percentage.low * n / 100)), min(n, math.floor(percentage.high * n / 100))
+
+
+def _count_share(x: Numbers, extra: Extra) -> Interval:
+    """The percentage 100 k / n nearest to the target (all of those that meet it): GRIM for a share."""
+    if len(extra.n) != 1 or extra.target is None:
+        raise UserError("count-share needs n = the number of cases and a printed percentage in `equals`")
+    n = _integer(extra.n[0], "count-share")
+    if n == 0:
+        raise UserError("count-share needs n above zero")
+    first, last = integers_in(extra.target, n)
+    if first > last:
+        near = min((first, last), key=lambda k: abs(Fraction(100 * k, n) - extra.target.mid))  # type: ignore[union-attr]
+        return Interval.of(Fraction(100 * near, n))
+    return Interval.of(Fraction(100 * first, n), Fraction(100 * last, n))
+
+
+def _joint_share(x: Numbers, extra: Extra) -> Interval:
+    """The total percentage that whole counts behind the parts' percentages can add to."""
+    if len(extra.n) != len(x):
+        raise UserError(f"joint-share has {len(x)} percentages and {len(extra.n)} values of n; give one for each")
+    counts = [integers_in(p, _integer(n, "joint-share")) for p, n in zip(x, extra.n, strict=True)]
+    if any(first > last for first, last in counts):
+        raise UserError("joint-share: one part is no whole count of its n; check it with count-share first")
+    cases = total(extra.n).low
+    return Interval.of(
+        Fraction(100 * sum(c[0] for c in counts)) / cases, Fraction(100 * sum(c[1] for c in counts)) / cases
+    )
+
+
+def _scores(x: Numbers, extra: Extra) -> tuple[Fraction, ...]:
+    scores = extra.scores or tuple(Fraction(k) for k in range(1, len(x) + 1))
+    if len(scores) != len(x):
+        raise UserError(f"the distribution has {len(x)} percentages and {len(scores)} scores; give one score for each")
+    return scores
+
+
+def _linear_bounds(shares: Numbers, weight: Sequence[Fraction]) -> Interval:
+    """Bounds of sum(w p) / 100 over percentages p in their intervals that add to exactly 100 (greedy is exact)."""
+    room = Fraction(100) - sum(p.low for p in shares)
+    if room < 0 or sum(p.high for p in shares) < 100:
+        raise UserError("the printed distribution cannot add to 100%; check its sum first")
+    ends = []
+    rising = sorted(range(len(shares)), key=lambda i: weight[i])
+    for order in (rising, rising[::-1]):
+        left, value = room, sum((w * p.low for w, p in zip(weight, shares, strict=True)), Fraction(0))
+        for i in order:
+            step = min(left, shares[i].width)
+            value += step * weight[i]
+            left -= step
+        ends.append(value / 100)
+    return Interval(ends[0], ends[1])
+
+
+def _moment_mean(x: Numbers, extra: Extra) -> Interval:
+    return _linear_bounds(x, _scores(x, extra))
+
+
+def _moment_sd(x: Numbers, extra: Extra) -> Interval:
+    """var = E(s - c)^2 - (mean - c)^2 for any fixed c; with c inside the mean's interval the second part is tiny."""
+    scores = _scores(x, extra)
+    mean = _linear_bounds(x, scores)
+    about = _linear_bounds(x, [(s - mean.mid) ** 2 for s in scores])
+    return (about - Interval.of(0, (mean.width / 2) ** 2)).sqrt()
+
+
+def _moment_median(x: Numbers, extra: Extra) -> Interval:
+    """Scores whose share below is at most half and share above at most half, for some distribution that prints so."""
+    scores = _scores(x, extra)
+    possible = [score for i, score in enumerate(scores) if total(x[:i]).low <= 50 and total(x[i + 1 :]).low <= 50]
+    if not possible:
+        raise UserError("the printed distribution has no median; check its sum first")
+    return Interval(min(possible), max(possible))
+
+
+Z95 = Interval(Fraction(195996, 100000), Fraction(195997, 100000))
+BOOTSTRAP_SIGMAS = 4
+
+
+def _ci_end(sign: int) -> Callable[[Numbers, Extra], Interval]:
+    """An end of a 95% percentile bootstrap interval of a mean: point +- z sd / sqrt(n), widened by what B draws leave.
+
+    The end is the 2.5% quantile of B draws; its Monte Carlo sd is sqrt(p (1 - p) / B) / phi(z) standard errors, 0.0845
+    of one at B = 1000. Four of those are allowed, and the second-order skew that a bounded score can add (0.1 se).
+    """
+
+    def end(x: Numbers, extra: Extra) -> Interval:
+        if len(x) != 2 or len(extra.n) != 1:
+            raise UserError("ci-low and ci-high take a point and an sd (or the same percentage twice), and n")
+        point, sd = x
+        spread = sd if extra.names != ("binomial",) else (sd * (Interval.of(100) - sd)).sqrt()
+        se = spread / extra.n[0].sqrt()
+        noise = Fraction(2672, 1000) / Fraction(math.isqrt(max(extra.resamples, 1) * 10**6), 1000) * BOOTSTRAP_SIGMAS
+        slack = noise + Fraction(1, 10)
+        reach = (Z95 + Interval.of(-slack, slack)) * se
+        return point - reach if sign < 0 else point + reach
+
+    return end
+
+
+def _matching(x: Numbers, extra: Extra) -> Interval:
+    """How many of the pairs (first half against second half) have a >= b: surely, and at most."""
+    half = len(x) // 2
+    pairs = list(zip(x[:half], x[half:], strict=True))
+    return Interval.of(sum(a.low >= b.high for a, b in pairs), sum(a.high >= b.low for a, b in pairs))
+
+
+def _formula(x: Numbers, extra: Extra) -> Interval:
+    names = dict(zip(extra.names, x, strict=True))
+
+    def value(node: ast.expr) -> Interval:
+        match node:
+            case ast.Constant(value=int() | float()):
+                return Interval.of(Fraction(ast.unparse(node)))
+            case ast.Name(id=name) if name in names:
+                return names[name]
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return -value(operand)
+            case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() | ast.Div() as op, right=right):
+                a, b = value(left), value(right)
+                if isinstance(op, ast.Add):
+                    return a + b
+                if isinstance(op, ast.Sub):
+                    return a - b
+                return a * b if isinstance(op, ast.Mult) else a / b
+        found = ast.unparse(node)
+        raise UserError(f'formula "{extra.expr}" may use + - * / ( ), numbers and {sorted(names)}; found "{found}"')
+
+    try:
+        tree = ast.parse(extra.expr, mode="eval").body
+    except SyntaxError:
+        raise UserError(f'formula "{extra.expr}" cannot be read; write it like "(a - b) / c"') from None
+    return value(tree)
+
+
+VALUES: dict[str, Callable[[Numbers, Extra], Interval]] = {
+    "equal": lambda x, extra: x[0],
+    "sum": lambda x, extra: total(x),
+    "mean": _mean,
+    "median": _extreme(_median),
+    "min": _extreme(min),
+    "max": _extreme(max),
+    "range": _range,
+    "product": _product,
+    "count": lambda x, extra: Interval.of(len(extra.texts)),
+    "weighted-mean": _weighted_mean,
+    "difference": _difference,
+    "ratio": _ratio,
+    "percent": _percent,
+    "change": _change,
+    "remainder": _remainder,
+    "remainder-mean": _remainder_mean,
+    "choose": _choose,
+    "count-share": _count_share,
+    "joint-share": _joint_share,
+    "moment-mean": _moment_mean,
+    "moment-sd": _moment_sd,
+    "moment-median": _moment_median,
+    "ci-low": _ci_end(-1),
+    "ci-high": _ci_end(+1),
+    "matching": _matching,
+    "formula": _formula,
+}
+
+
+def _ordered(x: Numbers, *, strict: bool = False) -> Held:
+    """Whether some values in the intervals rise: the highest lower bound so far must not pass the next upper bound."""
+    floor, gap, worst = x[0].low, Fraction(0), ""
+    for before, now in pairwise(x):
+        floor = max(floor, before.low)
+        short = floor - now.high
+        if short > gap or (strict and short == 0 and not worst):
+            gap, worst = max(short, gap), f"{float(floor):g} then {float(now.high):g}"
+    return Held(not worst, gap, worst or "in order")
+
+
+def _inside(x: Numbers, extra: Extra) -> Held:
+    if len(x) != 3:
+        raise UserError(f"inside takes a point, a low and a high end; found {len(x)} numbers")
+    point, low, high = x
+    gap = max(low.low - point.high, point.low - high.high, low.low - high.high, Fraction(0))
+    return Held(gap == 0, gap, f"{float(point.mid):g} in [{float(low.mid):g}, {float(high.mid):g}]")
+
+
+def _extremum(sign: int) -> Callable[[Numbers, Extra], Held]:
+    def check(x: Numbers, extra: Extra) -> Held:
+        rivals = [(-v if sign < 0 else v) for v in x[1:]]
+        claimed = -x[0] if sign < 0 else x[0]
+        gap = max([v.low - claimed.high for v in rivals] + [Fraction(0)])
+        best = max(rivals, key=lambda v: v.mid)
+        return Held(gap == 0, gap, f"{float(x[0].mid):g} against {float(abs(best.mid) if sign > 0 else -best.mid):g}")
+
+    return check
+
+
+def _equal_text(x: Numbers, extra: Extra) -> Held:
+    return Held(len(set(extra.texts)) == 1, Fraction(0), " | ".join(extra.texts))
+
+
+def _short_hash(x: Numbers, extra: Extra) -> Held:
+    if len(extra.reported) != 2 or {r.kind for r in extra.reported} != {"hash"}:
+        raise UserError("short-hash takes a short form such as d51af09b...a498 and a full hash")
+    short, full = extra.reported
+    head, tail = short.hash_ends
+    return Held(full.hash_ends[0].startswith(head) and full.hash_ends[0].endswith(tail), Fraction(0), full.text)
+
+
+PREDICATES: dict[str, Callable[[Numbers, Extra], Held]] = {
+    "inside": _inside,
+    "at-least": lambda x, extra: _ordered(_pair(x, "at-least")[::-1]),
+    "at-most": lambda x, extra: _ordered(_pair(x, "at-most")),
+    "more-than": lambda x, extra: _ordered(_pair(x, "more-than")[::-1], strict=True),
+    "less-than": lambda x, extra: _ordered(_pair(x, "less-than"), strict=True),
+    "ascending": lambda x, extra: _ordered(x),
+    "descending": lambda x, extra: _ordered([-v for v in x]),
+    "dates-ascending": lambda x, extra: _ordered(x),
+    "highest": _extremum(+1),
+    "lowest": _extremum(-1),
+    "equal-text": _equal_text,
+    "short-hash": _short_hash,
+}
