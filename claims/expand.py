@@ -188,7 +188,7 @@ def _check(scope: _Scope, relation: str, of: object, spec: RelationSpec | None, 
         raise scope.error("`of` names no number; expected at least one reference")
     if names and len(names) != len(operands):
         raise scope.error("a formula's names each stand for one number; a reference with * names several")
-    if relation not in ("count", "equal-text"):
+    if relation not in ("count", "distinct", "equal-text"):
         for operand in operands:
             _must_be_number(scope, operand)
     if spec is None:

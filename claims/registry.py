@@ -10,6 +10,7 @@ One folder per paper. The notation, for someone who writes no Python:
     recipe   = "heldout_agreement"                # recounted from a release by a function in recipes.py
     with     = { judge = "gemini-3-flash-preview" }
     needs    = ["judge-alignment"]                # release ids of releases.toml
+    words    = true                               # `reported` is a word ("PASSED"), compared letter by letter
     asserted = "why nothing can check it"         # or: only listed
                                                   # or neither: a relation below uses it, as "#heldout-gemini"
 
@@ -50,7 +51,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from countback.claims.reported import NotANumber, Reported, parse
+from countback.claims.reported import NotANumber, Reported, parse, word
 from countback.claims.spec import (
     ClaimSpec,
     ClaimsSpec,
@@ -246,6 +247,8 @@ def load_table(path: Path, spec: TableSpec) -> Table:
 
 def claim_number(spec: ClaimSpec, path: Path) -> Reported:
     """The text's number of a claim, or a UserError that names the claim."""
+    if spec.words:
+        return word(spec.reported)
     try:
         return parse(spec.reported, exact=spec.exact, within=spec.within)
     except NotANumber as error:

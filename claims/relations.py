@@ -8,7 +8,7 @@ disagrees only when no choice of unrounded values makes it true.
     equal                one number                                             itself
     sum mean product     any numbers                                            -
     median min max range any numbers                                            range is max - min
-    count                anything (also cells without numbers)                  how many there are
+    count distinct       anything (also cells without numbers)                  how many there are, how many differ
     weighted-mean        any numbers                          weights = [...]   sum(w x) / sum(w)
     difference ratio     two numbers                                            a - b, a / b
     percent              two numbers                                            100 a / b
@@ -21,7 +21,7 @@ disagrees only when no choice of unrounded values makes it true.
     moment-mean moment-sd moment-median   percentages at scores 1..k (or scores = [...])   of that distribution
     ci-low ci-high       point, sd (or a percentage)          n = ...           that end of a 95% bootstrap interval
     matching             two equally long lists: how many pairs have a >= b (an interval of counts)
-    formula              names                                expr = "a * b"    + - * / and numbers
+    formula              names                                expr = "a * b"    + - * / abs min max
 
     inside               point, low, high       low <= point <= high
     at-least at-most more-than less-than equal-text        two
@@ -297,8 +297,14 @@ def _formula(x: Numbers, extra: Extra) -> Interval:
                 if isinstance(op, ast.Sub):
                     return a - b
                 return a * b if isinstance(op, ast.Mult) else a / b
+            case ast.Call(func=ast.Name(id="abs"), args=[argument], keywords=[]):
+                return abs(value(argument))
+            case ast.Call(func=ast.Name(id="min" | "max" as name), args=[_, *_] as arguments, keywords=[]):
+                return _extreme(min if name == "min" else max)([value(a) for a in arguments], extra)
         found = ast.unparse(node)
-        raise UserError(f'formula "{extra.expr}" may use + - * / ( ), numbers and {sorted(names)}; found "{found}"')
+        raise UserError(
+            f'formula "{extra.expr}" may use + - * / ( ) abs min max, numbers and {sorted(names)}; found "{found}"'
+        )
 
     try:
         tree = ast.parse(extra.expr, mode="eval").body
@@ -317,6 +323,7 @@ VALUES: dict[str, Callable[[Numbers, Extra], Interval]] = {
     "range": _range,
     "product": _product,
     "count": lambda x, extra: Interval.of(len(extra.texts)),
+    "distinct": lambda x, extra: Interval.of(len(set(extra.texts))),
     "weighted-mean": _weighted_mean,
     "difference": _difference,
     "ratio": _ratio,

@@ -59,7 +59,7 @@ class NotANumber(UserError):
 class Reported:
     """One printed quantity.
 
-    kind: number | inequality | range | estimate (point with interval) | list | date | hash | words.
+    kind: number | inequality | range | estimate (point with interval) | list | date | hash | words | word.
     unit: "" | "%" | "pp" | "$" | "bytes" | ... as printed; value is in that unit (81.1 for "81.1%").
     interval: the values that print so under the accepted rules; a range's or estimate's is that of its first part.
     parts: the numbers inside a range, estimate or list, in printed order.
@@ -133,6 +133,11 @@ def parse(text: str, *, exact: bool | None = None, within: tuple[str, str] | Non
         f'cannot read "{text}" as a printed number; expected a form such as 81.1%, 1,860, 4.28 [4.28,4.29], 3.25-4.28, '
         "< .001 or a date; words need a stated range: within = [low, high]"
     )
+
+
+def word(text: str) -> Reported:
+    """A printed word (a verdict such as PASSED) in place of a number: compared letter by letter."""
+    return Reported(text, "word", Fraction(0), Interval.of(0), Fraction(0))
 
 
 def _simple(text: str, plain: str, exact: bool | None) -> Reported | None:

@@ -60,6 +60,7 @@ class ClaimSpec(_Strict):
     reported: StrictStr
     exact: StrictBool | None = None
     within: tuple[StrictStr, StrictStr] | None = None
+    words: StrictBool = False  # `reported` is a word such as PASSED, compared letter by letter
     kind: Kind | None = None
     recipe: StrictStr = ""
     with_: dict[str, Any] = Field({}, alias="with")

@@ -40,20 +40,26 @@ SIGMAS = 4  # Monte Carlo standard errors allowed on top of rounding: one honest
 class Recount:
     """What a recipe found.
 
-    value: the recounted number in the printed unit (81.06 for a claim printed "81.1%"); int or Fraction where exact.
-    n: how many comparisons, items or labels it rests on. mc_error: its Monte Carlo standard error, that of the paper's
-    own draws included; None when nothing was drawn. readings: other values by definition, where the paper leaves a
-    choice open. explains: the readings that meet the printed value when `value` does not decide alone.
+    value: the recounted number in the printed unit (81.06 for a claim printed "81.1%"), int or Fraction where exact;
+    or the word, for a claim in words. n: how many comparisons, items or labels it rests on. mc_error: its Monte Carlo standard error, that of the paper's
+    own draws included; None when nothing was drawn. readings: values by other definitions, where the paper leaves a
+    choice open. interval: the estimate's own (bootstrap) interval. low_high: where the paper prints a range or an
+    interval, its two ends recounted. synthetic: the data is a stand-in, so nothing can be reproduced from it.
     """
 
-    value: int | Fraction | float
+    value: int | Fraction | float | str
     n: int | None = None
     mc_error: float | None = None
     seed: int | None = None
     notes: tuple[str, ...] = ()
     readings: dict[str, float] = field(default_factory=dict)
     interval: tuple[float, float] | None = None
-    low_high: tuple[float, float] | None = None  # where the printed claim is a range or an interval, its two ends
+    low_high: tuple[float, float] | None = None
+    synthetic: bool = False
+
+
+class CannotRecount(UserError):
+    """A recipe cannot decide on this data; the claim is unchecked and the message, after UNDEFINED or such, says why."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +98,9 @@ class Verdict:
             "where": self.claim.where,
             "reads": self.claim.reads,
             "reported": self.claim.reported,
-            "reported_interval": _ends(number.interval) if number and number.kind not in ("hash", "date") else None,
+            "reported_interval": _ends(number.interval)
+            if number and number.kind not in ("hash", "date", "word")
+            else None,
             "recounted": self.recounted,
             "recounted_interval": list(self.interval) if self.interval else None,
             "gap": self.gap,
@@ -273,7 +281,11 @@ def judge_recount(claim: Claim, found: Recount, evidence: dict[str, Any]) -> Ver
     if found.readings:
         meets = [name for name, x in found.readings.items() if _close(x, slack).meets(claim.number.interval)]
         evidence = {**evidence, "readings": found.readings, "readings_that_meet": meets}
-    pairs = [(found.value, claim.number)]
+    if isinstance(found.value, str):
+        agrees = found.value == claim.reported
+        verdict = REPRODUCED if agrees else DIFFERS
+        return Verdict(claim, verdict, recounted=found.value, n=found.n, agrees=agrees, evidence=evidence)
+    pairs: list[tuple[float | Fraction, Reported]] = [(found.value, claim.number)]
     if found.low_high is not None:
         pairs = list(zip(found.low_high, claim.number.parts[-2:], strict=True))
     gaps = [_close(x, slack).gap(_bounds(number, "half-up-or-down")) for x, number in pairs]
