@@ -224,18 +224,20 @@ def alpha_of(coincidence: Floats, level: Level, values: Floats | None = None) ->
 
 def krippendorff_alpha(counts: Ints, level: Level, *, values: Floats | None = None) -> Alpha:
     """Krippendorff's alpha from counts (items, labels) of `label_counts`; `values` (labels,) are for "interval"."""
-    size = counts.sum(axis=1)
-    paired, size = counts[size > 1], size[size > 1]
-    share = paired / (size - 1)[:, None]
-    coincidence = share.T @ paired - np.diag(share.sum(axis=0))
+    table = counts.astype(np.float64)
+    size = table @ np.ones(table.shape[1])
+    paired = size > 1
+    share = table * np.divide(1.0, size - 1, out=np.zeros(len(size)), where=paired)[:, None]
+    coincidence = share.T @ table - np.diag(share.sum(axis=0))
     value = float(alpha_of(coincidence, level, values))
+    n_items, n_labels = int(paired.sum()), int(size @ paired)
     note = ""
-    if len(size) == 0:
+    if n_items == 0:
         note = "no item has two labels"
     elif np.isnan(value):
         note = "all paired labels are one and the same, so no disagreement is to be expected"
-    agreement = percent_agreement(paired, weight="labels")
-    return Alpha(value, level, len(size), int(size.sum()), agreement, note)
+    agreement = float(np.trace(coincidence)) / n_labels if n_labels else np.nan
+    return Alpha(value, level, n_items, n_labels, agreement, note)
 
 
 def _numbers(labels: int, values: Floats | None) -> Floats:
