@@ -36,19 +36,23 @@ ROUNDING: dict[str, tuple[Fraction, Fraction, bool, bool]] = {
 ACCEPTED = ("half-up", "half-even")  # what a paper that states no rule may have used
 
 _MINUS = {"\u2212": "-", "\u2010": "-", "\u2011": "-", "\ufe63": "-", "\uff0d": "-", "$-$": "-"}
+_MATH = re.compile(r"\$([^$]*[0-9}])\$")  # LaTeX: $-0.126$ and not the money of "$142-$148"
+_LONGEST = 200  # characters; the longest printed quantity is a sha256
 _SIMPLE = re.compile(
-    r"(?P<sign>[+-]?)\s*(?P<money>US\$|\$|SGD\s*)?(?P<digits>(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)"
-    r"(?:\s*(?:x|\u00d7|\\times)\s*10\^?\{?(?P<power>-?\d+)\}?)?\s*(?P<scale>[KMB](?![A-Za-z]))?"
-    r"\s*(?P<unit>%|pp|points?|bytes|KB|seconds|hours|minutes)?"
+    r"(?P<sign>[+-]?)\s*(?P<money>US\$|\$|SGD\s*)?(?P<digits>(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?|\.[0-9]+)"
+    r"(?:\s*(?:x|\u00d7|\\times)\s*10\^\{?(?P<power>-?[0-9]{1,3})\}?)?\s*(?P<scale>[KMB](?![A-Za-z]))?"
+    r"\s*(?P<unit>%|pp|points?|bytes|[KMG]i?B|seconds|hours|minutes)?"
 )
-_COMPARE = re.compile(r"(?:p\s*)?(<=|>=|<|>|=|~|\u2248|\u2264|\u2265|\$\\sim\$)\s*(.+)")
-_ESTIMATE = re.compile(r"(.+?)\s*[\[(]\s*([^,;\u2013]+?)\s*(?:,|;|\u2013|to)\s*([^\])]+?)\s*[\])]")
-_RANGE = re.compile(r"(.*?\d%?)\s*(?:\u2013|-|\sto\s)\s*([+-]?(?:US\$|\$)?[\d.,]+.*)")
-_BRACKETS = re.compile(r"[\[(](.+?),(.+)[\])]")
+_COMPARE = re.compile(r"(?:[pP]\s*)?(<=|>=|<|>|=|~|\u2248|\u2264|\u2265|\$\\sim\$)\s*(.+)")
+_ESTIMATE = re.compile(r"(.+?)\s*[\[(](.+)[\])]")
+_BRACKETS = re.compile(r"[\[(](.+)[\])]")
+_BETWEEN = (re.compile(r"\s*(?:\u2013|\sto\s)\s*"), re.compile(r"(?<=[0-9%KMB])\s*-\s*"))
+_INSIDE = (re.compile(r",\s+"), re.compile(";"), re.compile(","), *_BETWEEN)
 _LIST = re.compile(r"\s*(?:/|;|\sof\s)\s*")
-_HASH = re.compile(r"([0-9a-f]{6,64})(?:(?:\.\.\.|\u2026)([0-9a-f]{4,64}))?")
+_SHORT_HASH = re.compile(r"([0-9a-f]{6,64})(?:\.\.\.|\u2026)([0-9a-f]{4,64})")
+_HASH = re.compile(r"(?=[a-f]*[0-9])(?![0-9]+e[0-9]+$)[0-9a-f]{6,64}")  # no word ("decade"), no power of ten ("123e45")
 _MONTHS = "january february march april may june july august september october november december".split()
-_DATE = re.compile(r"(\d{1,2}) ([A-Z][a-z]+) (\d{4})")
+_DATE = re.compile(r"([0-9]{1,2}) ([A-Z][a-z]+) ([0-9]{4})")
 
 
 class NotANumber(UserError):
@@ -91,7 +95,7 @@ class Reported:
         if self.value < 0 or (self.value == 0 and self.text.lstrip().startswith(("-", "\u2212"))):
             below, above = above, below
         if self.value == 0 and rule == "truncation":  # both sides of zero truncate to it
-            below = above
+            below = above = _UNIT
         return Interval(self.value - below * self.step, self.value + above * self.step)
 
 
@@ -116,10 +120,12 @@ def parse(text: str, *, exact: bool | None = None, within: tuple[str, str] | Non
     """
     if not isinstance(text, str):
         raise NotANumber(f'a reported number is a string as printed, found {text!r}; write it in quotes, e.g. "0.60"')
+    if len(text) > _LONGEST:
+        raise NotANumber(f'a printed number has at most {_LONGEST} characters, found {len(text)}: "{text[:40]}..."')
     plain = text.strip()
     for printed, minus in _MINUS.items():
         plain = plain.replace(printed, minus)
-    plain = plain.replace("- ", "-") if plain.startswith("- ") else plain
+    plain = _MATH.sub(r"\1", plain)
     if within is not None:
         low, high = (parse(end, exact=True).value for end in within)
         if low > high:
@@ -165,6 +171,8 @@ def _compare(text: str, plain: str, exact: bool | None) -> Reported | None:
     sign = {"\u2264": "<=", "\u2265": ">=", "\u2248": "~", "$\\sim$": "~"}.get(match[1], match[1])
     if sign == "=":
         return replace(bound, text=text)
+    if bound.kind != "number":
+        return None
     return replace(bound, text=text, kind="inequality", compare=sign)
 
 
@@ -173,7 +181,7 @@ def _date(text: str, plain: str, exact: bool | None) -> Reported | None:
     try:
         if match and match[2].lower() in _MONTHS:
             day = date(int(match[3]), _MONTHS.index(match[2].lower()) + 1, int(match[1]))
-        elif re.fullmatch(r"\d{4}-\d\d-\d\d", plain):
+        elif re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", plain):
             day = date.fromisoformat(plain)
         else:
             return None
@@ -197,14 +205,24 @@ def _several(text: str, kind: str, pieces: list[str], exact: bool | None) -> Rep
     return replace(parts[0], text=text, kind=kind, unit=unit, parts=tuple(parts))
 
 
+def _ends(text: str, separators: tuple[re.Pattern[str], ...]) -> list[str]:
+    """The two numbers of a range, or nothing. "1,860" in brackets may be one number or two: it is neither."""
+    if _SIMPLE.fullmatch(text):
+        return []
+    splits = (separator.split(text) for separator in separators)
+    return next((ends for ends in splits if len(ends) == 2 and all(_SIMPLE.fullmatch(end.strip()) for end in ends)), [])
+
+
 def _estimate(text: str, plain: str, exact: bool | None) -> Reported | None:
     match = _ESTIMATE.fullmatch(plain)
-    return _several(text, "estimate", list(match.groups()), exact) if match else None
+    ends = _ends(match[2].strip(), _INSIDE) if match else []
+    return _several(text, "estimate", [match[1], *ends], exact) if match and ends else None
 
 
 def _range(text: str, plain: str, exact: bool | None) -> Reported | None:
-    match = _BRACKETS.fullmatch(plain) or _RANGE.fullmatch(plain)
-    return _several(text, "range", list(match.groups()), exact) if match else None
+    match = _BRACKETS.fullmatch(plain)
+    ends = _ends(match[1].strip(), _INSIDE) if match else _ends(plain, _BETWEEN)
+    return _several(text, "range", ends, exact) if ends else None
 
 
 def _list(text: str, plain: str, exact: bool | None) -> Reported | None:
@@ -213,8 +231,9 @@ def _list(text: str, plain: str, exact: bool | None) -> Reported | None:
 
 
 def _hash(text: str, plain: str, exact: bool | None) -> Reported | None:
-    match = _HASH.fullmatch(plain)
-    if match is None:
+    short = _SHORT_HASH.fullmatch(plain)
+    if short is None and _HASH.fullmatch(plain) is None:
         return None
     zero = Fraction(0)
-    return Reported(text, "hash", zero, Interval(zero, zero), zero, hash_ends=(match[1], match[2] or ""))
+    ends = (short[1], short[2]) if short else (plain, "")
+    return Reported(text, "hash", zero, Interval(zero, zero), zero, hash_ends=ends)
