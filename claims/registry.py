@@ -210,9 +210,15 @@ def load_paper(folder: Path) -> Paper:
     extra = {path.stem for path in (folder / "tables").glob("*.csv")} - set(tables)
     if extra:
         raise UserError(f"{folder / 'tables'}: {sorted(extra)[0]}.csv is not declared; add a [[table]] to paper.toml")
-    releases = load_releases(folder / "releases.toml") if (folder / "releases.toml").exists() else ()
+    releases = paper_releases(folder)
     paper = Paper(spec, folder, releases, tables, {c.id: c for c in claims.claim}, (), tuple(claims.context))
     return replace(paper, claims=expand(paper, claims))
+
+
+def paper_releases(folder: Path) -> tuple[Release, ...]:
+    """What the paper's authors released, of releases.toml; nothing where the folder has none."""
+    path = folder / "releases.toml"
+    return load_releases(path) if path.exists() else ()
 
 
 def load_table(path: Path, spec: TableSpec) -> Table:

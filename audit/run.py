@@ -1,0 +1,185 @@
+"""One audit: plan, locate the releases, recount, judge. Words nothing and prints nothing.
+
+folders -> Paper -> Sources (which released files are here, and what is proved of them) -> Verdict per claim
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from countback.claims import verdict as v
+from countback.claims.registry import PAPERS, Claim, Paper, find_papers, load_paper
+from countback.claims.verdict import CannotRecount, Recount, Verdict
+from countback.fetch.errors import IntegrityError, UserError
+from countback.fetch.release import Pin
+
+KINDS = ("arithmetic", "recount", "model", "metadata", "asserted")
+
+
+class Absent(UserError):
+    """A released file that a recipe asked for is not here."""
+
+
+@dataclass(frozen=True)
+class Located:
+    """One file of a release. status: verified | partial (nothing contradicts the pin) | unverified | absent."""
+
+    paper: str
+    release: str
+    pin: Pin
+    path: Path | None
+    sha256: str
+    status: str
+    why: str = ""  # for an absent file: what was tried
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "paper": self.paper,
+            "release": self.release,
+            "file": self.pin.name,
+            "sha256": self.sha256,
+            "status": self.status,
+        }
+
+
+@dataclass
+class Data:
+    """What a recipe is given: the paths of its release's files, by the name that releases.toml gives them.
+
+    `used` collects what a recipe asked for: the evidence of its verdict.
+    """
+
+    files: dict[str, Located]
+    used: list[Located] = field(default_factory=list)
+
+    def path(self, name: str) -> Path:
+        """The local file; raises Absent where there is none, UserError for a name that releases.toml does not have."""
+        if name not in self.files:
+            raise UserError(f'the recipe asks for "{name}", which releases.toml does not list: {sorted(self.files)}')
+        located = self.files[name]
+        if located not in self.used:
+            self.used.append(located)
+        if located.path is None:
+            raise Absent(f"{name}: {located.why or 'not here'}")
+        return located.path
+
+
+@dataclass(frozen=True)
+class Run:
+    """The result of one audit. `short` names papers that collected fewer claims than their paper.toml requires."""
+
+    papers: tuple[Paper, ...]
+    verdicts: tuple[Verdict, ...]
+    inputs: tuple[Located, ...]
+    short: tuple[str, ...] = ()
+
+    def exit_code(self, *, strict: bool = False) -> int:
+        """0 all that was checked agrees or is known; 1 something unexpected; 3 incomplete."""
+        if any(not verdict.expected for verdict in self.verdicts):
+            return 1
+        if self.short or (strict and any(verdict.verdict == v.UNCHECKED for verdict in self.verdicts)):
+            return 3
+        return 0
+
+    def as_json(self) -> dict[str, Any]:
+        """The stable form, schema countback.verdicts/1."""
+        return {
+            "schema": "countback.verdicts/1",
+            "kit": kit(),
+            "inputs": [located.as_json() for located in self.inputs],
+            "summary": v.summary(self.verdicts),
+            "verdicts": [verdict.as_json() for verdict in self.verdicts],
+        }
+
+
+Obtain = Callable[[Paper], dict[str, Located]]
+
+
+def audit(folders: Iterable[Path], obtain: Obtain, *, kinds: tuple[str, ...] = ()) -> Run:
+    """Audit paper folders; `obtain` says where each paper's released files are. `kinds` keeps only those claims."""
+    papers = tuple(load_paper(folder) for folder in folders)
+    verdicts: list[Verdict] = []
+    inputs: list[Located] = []
+    for paper in papers:
+        files = obtain(paper) if any(claim.recipe for claim in paper.claims) else {}
+        inputs.extend(files.values())
+        verdicts.extend(judge(paper, claim, files) for claim in paper.claims if not kinds or claim.kind in kinds)
+    short = () if kinds else tuple(p.id for p in papers if len(p.claims) < p.spec.requires)
+    return Run(papers, tuple(verdicts), tuple(inputs), short)
+
+
+def judge(paper: Paper, claim: Claim, files: dict[str, Located]) -> Verdict:
+    """The verdict on one claim."""
+    if claim.check is not None:
+        return v.judge_relation(claim, paper.spec.rounding)
+    if claim.asserted:
+        return v.unchecked(claim, f"{v.ASSERTED}: {claim.asserted}")
+    return _recount(paper, claim, files)
+
+
+def _recount(paper: Paper, claim: Claim, files: dict[str, Located]) -> Verdict:
+    needed = [release for release in paper.releases if release.id in claim.needs]
+    if needed and not any(release.files for release in needed):
+        return v.unchecked(claim, v.NOT_RELEASED)
+    data = Data(files)
+    evidence: dict[str, Any] = {"recipe": claim.recipe, "with": dict(claim.arguments)}
+    try:
+        recipe = getattr(_recipes(paper.folder), claim.recipe)
+        found = recipe(data, **dict(claim.arguments))
+    except Absent as error:
+        return v.unchecked(claim, f"{v.ABSENT}: {error}", **evidence)
+    except CannotRecount as error:
+        return v.unchecked(claim, str(error), **evidence, files=_used(data))
+    except IntegrityError:
+        raise
+    except UserError as error:
+        return v.unchecked(claim, f"the data could not be read: {error}", **evidence, files=_used(data))
+    if not isinstance(found, Recount):
+        raise UserError(f"{claim.full_id}: recipe {claim.recipe} must return a Recount, found {type(found).__name__}")
+    evidence |= {"files": _used(data), "versions": kit()}
+    verdict = v.judge_recount(claim, found, evidence)
+    if found.synthetic:
+        return v.not_evidence(verdict, v.SYNTHETIC)
+    if any(located.status != "verified" for located in data.used):
+        return v.not_evidence(verdict, v.UNVERIFIED)
+    return verdict
+
+
+def _used(data: Data) -> list[dict[str, str]]:
+    return [{"file": f.pin.name, "sha256": f.sha256, "status": f.status} for f in data.used]
+
+
+@cache
+def _recipes(folder: Path) -> ModuleType:
+    """The recipes of a paper folder: a module of the kit, or recipes.py of a folder of the user's own."""
+    if folder.parent == PAPERS:
+        return importlib.import_module(f"countback.claims.papers.{folder.name}.recipes")
+    spec = importlib.util.spec_from_file_location(f"countback_recipes_{folder.name}", folder / "recipes.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@cache
+def kit() -> dict[str, str]:
+    """Name and version of the kit, and of what its numbers rest on."""
+    versions = {}
+    for name in ("countback", "numpy", "scipy"):
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            versions[name] = "unknown"
+    return versions
+
+
+__all__ = ["Absent", "Data", "Located", "Run", "audit", "find_papers", "judge", "kit"]

@@ -1,0 +1,78 @@
+"""Where the released files of a paper are (a folder, the cache, their host), and what is proved of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from countback.audit.run import Located
+from countback.claims.registry import Paper
+from countback.fetch.errors import IntegrityError, UserError
+from countback.fetch.obtain import cache_folder, fetch_releases, find_local
+from countback.fetch.outcome import Outcome
+from countback.fetch.release import Pin
+
+
+@dataclass(frozen=True)
+class Sources:
+    """How to look. data: a folder as it is, searched first (then the cache, never the network); unverified: take a file
+    that has a pin's name but not its bytes; offline: touch no socket; tell: where progress lines go."""
+
+    data: Path | None = None
+    offline: bool = False
+    unverified: bool = False
+    cache: Path | None = None
+    tell: Callable[[str], None] = lambda line: None
+
+    def locate(self, paper: Paper) -> dict[str, Located]:
+        """Every file of the paper's releases by name. Raises IntegrityError for bytes that contradict a pin."""
+        pins = {pin.name: (release.id, pin) for release in paper.releases for pin in release.files}
+        found = self._in_folder(paper, pins) if self.data is not None else {}
+        rest = {name for name in pins if name not in found}
+        if rest:
+            for outcome in self._in_cache(paper):
+                if outcome.pin.name in rest:
+                    found[outcome.pin.name] = self._kept(paper, outcome)
+        return {name: found[name] for name in pins}
+
+    def _in_folder(self, paper: Paper, pins: dict[str, tuple[str, Pin]]) -> dict[str, Located]:
+        assert self.data is not None
+        local = find_local([pin for _, pin in pins.values()], self.data)
+        if local.unreadable:
+            raise UserError(f"{local.unreadable[0]}: cannot be read; check its permissions, or point --data elsewhere")
+        if local.wrong and not self.unverified:
+            raise IntegrityError(
+                f"{local.wrong[0].message}; get the released file, or recount this one with --unverified "
+                "(its verdicts stay unchecked)"
+            )
+        files = {file.pin.name: file for file in local.wrong} | local.found
+        return {
+            name: Located(
+                paper.id,
+                pins[name][0],
+                file.pin,
+                file.path,
+                file.sha256,
+                "unverified" if file.status == "mismatch" else file.status,
+            )
+            for name, file in files.items()
+        }
+
+    def _in_cache(self, paper: Paper) -> list[Outcome]:
+        cache = self.cache or cache_folder()
+        offline = self.offline or self.data is not None
+        return fetch_releases(paper.releases, cache, offline=offline, verify_only=offline, tell=self.tell)
+
+    def _kept(self, paper: Paper, outcome: Outcome) -> Located:
+        if outcome.exit_code == 4:
+            raise IntegrityError(outcome.message)
+        return Located(
+            paper.id,
+            outcome.release,
+            outcome.pin,
+            outcome.path,
+            outcome.sha256,
+            outcome.status or "absent",
+            outcome.found,
+        )

@@ -1,0 +1,148 @@
+"""Verdicts as text on a terminal: findings first, then counts, then what was not checked and the next command."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+import click
+from countback.audit.run import Run
+from countback.claims.verdict import FINDINGS, UNCHECKED, VERDICTS, Verdict
+
+COLOURS = {
+    "reproduced": "green",
+    "consistent": "green",
+    "differs": "red",
+    "inconsistent": "red",
+    "uninformative": "yellow",
+    "unchecked": "yellow",
+}
+
+
+def width() -> int:
+    """Columns of the terminal, between 40 and 110."""
+    return max(40, min(shutil.get_terminal_size((100, 24)).columns, 110))
+
+
+def present(run: Run) -> str:
+    """The whole answer of `countback check`."""
+    return "\n".join([*_findings(run), *_notes(run), *_counts(run), *_unchecked(run), *_short(run)])
+
+
+def _wrap(text: str, indent: int) -> str:
+    pad = " " * indent
+    return textwrap.fill(text, width(), initial_indent=pad, subsequent_indent=pad, break_long_words=False)
+
+
+def _findings(run: Run) -> Iterator[str]:
+    new = [v for v in run.verdicts if not v.expected]
+    known: dict[str, list[Verdict]] = defaultdict(list)
+    for verdict in run.verdicts:
+        if verdict.known and verdict.claim.known is not None:
+            known[verdict.claim.known.why].append(verdict)
+    if new:
+        yield click.style(f"UNEXPECTED ({len(new)}): a verdict that nobody has recorded", bold=True)
+        for verdict in new:
+            yield from _one(verdict)
+            if verdict.claim.known is not None and verdict.verdict not in FINDINGS:
+                yield _wrap(
+                    f"recorded as {verdict.claim.known.verdict} since {verdict.claim.known.since}; it no longer is", 4
+                )
+        yield ""
+    count = sum(len(group) for group in known.values())
+    yield click.style(f"FINDINGS ({count} known, each confirmed by hand)", bold=True)
+    for why, verdicts in known.items():
+        for verdict in verdicts:
+            yield from _one(verdict)
+        record = verdicts[0].claim.known
+        assert record is not None
+        yield _wrap(f"known since {record.since}: {why}", 4)
+    if not known:
+        yield "  none"
+    yield ""
+
+
+def _one(verdict: Verdict) -> Iterator[str]:
+    mark = click.style(verdict.verdict, fg=COLOURS[verdict.verdict])
+    yield f"  {verdict.claim.full_id}  {mark}"
+    yield _wrap(arithmetic(verdict), 4)
+
+
+def arithmetic(verdict: Verdict) -> str:
+    """One sentence: what is printed where, what follows from what, and by how much they miss each other."""
+    where = ", ".join(str(part) for part in verdict.claim.where.values())
+    line = f"{where}: {verdict.claim.reads}. Reported {verdict.claim.reported}"
+    if verdict.recounted is not None:
+        line += f", recounted {_number(verdict.recounted)}"
+        if verdict.interval:
+            line += f" (anything from {_number(verdict.interval[0])} to {_number(verdict.interval[1])})"
+    if verdict.gap not in (None, "0", 0.0):
+        line += f"; {_number(verdict.gap)} beyond rounding"
+    return line + (f". {verdict.reason}" if verdict.reason else "") + "."
+
+
+def _number(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _notes(run: Run) -> Iterator[str]:
+    truncated = [v for v in run.verdicts if v.evidence.get("rounding") == "truncation"]
+    if truncated:
+        yield click.style(f"AGREE ONLY IF TRUNCATED ({len(truncated)})", bold=True)
+        yield _wrap(", ".join(v.claim.full_id for v in truncated), 2)
+        yield ""
+
+
+def _counts(run: Run) -> Iterator[str]:
+    by_paper: dict[str, Counter[str]] = {paper.id: Counter() for paper in run.papers}
+    for verdict in run.verdicts:
+        by_paper[verdict.claim.paper][verdict.verdict] += 1
+    name_width = max(len(name) for name in [*by_paper, "paper"])
+    shown = [word for word in VERDICTS if any(c[word] for c in by_paper.values())]
+    yield click.style(f"COUNTS ({len(run.verdicts)} claims)", bold=True)
+    if name_width + sum(len(word) + 2 for word in shown) + 2 <= width():
+        yield "  " + "paper".ljust(name_width) + "".join(f"  {word}" for word in shown)
+        for paper, counts in by_paper.items():
+            yield "  " + paper.ljust(name_width) + "".join(f"  {counts[word]:>{len(word)}}" for word in shown)
+    else:
+        for paper, counts in by_paper.items():
+            yield f"  {paper}"
+            yield from (f"    {counts[word]:>5} {word}" for word in shown)
+    yield ""
+
+
+def _unchecked(run: Run) -> Iterator[str]:
+    reasons: dict[tuple[str, str], list[Verdict]] = defaultdict(list)
+    for verdict in run.verdicts:
+        if verdict.verdict == UNCHECKED:
+            reasons[verdict.claim.paper, verdict.reason.partition(":")[0]].append(verdict)
+    if not reasons:
+        yield click.style("NOT CHECKED: nothing", bold=True)
+        return
+    yield click.style("NOT CHECKED", bold=True)
+    for (paper, reason), verdicts in reasons.items():
+        yield _wrap(f"{paper}: {len(verdicts)} {reason}{_next_step(paper, reason, verdicts)}", 2)
+
+
+def _next_step(paper: str, reason: str, verdicts: list[Verdict]) -> str:
+    if reason == "archive absent":
+        return f"; to check: countback fetch {paper}, or countback check {paper} --data DIR"
+    if reason == "unverified data":
+        agree = sum(v.agrees is True for v in verdicts)
+        return f"; {agree} of them agree, which proves nothing: the file is not the one that was pinned"
+    if reason == "synthetic data":
+        agree = sum(v.agrees is True for v in verdicts)
+        return f"; {agree} of them agree, which proves nothing: the file is a stand-in"
+    if reason == "asserted only":
+        return "; nothing in the paper or a release can check them"
+    return ""
+
+
+def _short(run: Run) -> Iterator[str]:
+    for paper in run.papers:
+        if paper.id in run.short:
+            yield ""
+            yield click.style("INCOMPLETE", bold=True)
+            yield f"  {paper.id}: {len(paper.claims)} claims, paper.toml requires {paper.spec.requires}"
