@@ -193,17 +193,39 @@ def bca_interval(
 def permuted_rows(
     codes: NDArray[Any], draws: int, rng: np.random.Generator, *, strata: Ints | None = None
 ) -> Iterator[NDArray[Any]]:
-    """Batches (b, n) of `codes` (n,), each row shuffled on its own (within strata); b adds up to `draws`."""
+    """Batches (b, n) of `codes` (n,) shuffled, each row on its own, within strata where given; b adds up to `draws`.
+
+    Strata of one size are shuffled together, so many small ones (each item a stratum) cost little more than one.
+    """
     step = max(1, BATCH_BYTES // (2 * max(1, codes.size) * codes.itemsize))
-    blocks = _members(len(codes), strata)
+    members = _members(len(codes), strata)
+    sizes = {len(block) for block in members}
+    blocks = [np.stack([block for block in members if len(block) == size]) for size in sorted(sizes)]
     for start in range(0, draws, step):
         rows = np.tile(codes, (min(step, draws - start), 1))
-        for members in blocks:
-            if len(members) == len(codes):
-                rng.permuted(rows, axis=1, out=rows)
-            else:
-                rows[:, members] = rng.permuted(rows[:, members], axis=1)
+        for block in blocks:
+            rows[:, block] = rng.permuted(rows[:, block], axis=2)
         yield rows
+
+
+def dealt(
+    pool: int, hands: int, draws: int, rng: np.random.Generator, *, replacement: bool = True
+) -> NDArray[np.int64]:
+    """`hands` positions in a pool of `pool` for each draw, shape (draws, hands).
+
+    Without replacement as many shuffled copies of the pool as needed are dealt from, so that each position comes
+    up equally often, give or take one.
+    """
+    if replacement:
+        return rng.integers(0, pool, size=(draws, hands))
+    decks = np.tile(np.arange(pool), (draws, -(-hands // pool)))
+    return rng.permuted(decks, axis=1)[:, :hands]
+
+
+def redrawn_labels(counts: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Each row of label counts (n, k) drawn again: as many labels, with replacement from the row's own."""
+    number = counts.sum(axis=1)
+    return rng.multinomial(number, counts / np.maximum(number, 1)[:, None])
 
 
 def permutation_test(
