@@ -104,6 +104,26 @@ def fetch(ctx: click.Context, papers: tuple[str, ...], verify: bool, offline: bo
     ctx.exit(4 if 4 in codes else max(codes, default=0))
 
 
+@cli.command(epilog="Example: countback coverage culture-converse paper.txt")
+@click.argument("paper")
+@click.argument("document", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--all", "everything", is_flag=True, help="List every number, not only the unbound ones.")
+@click.pass_context
+def coverage(ctx: click.Context, paper: str, document: Path, everything: bool) -> None:
+    """Say which numbers of a document (text or PDF) some claim of PAPER binds, and list those that none does.
+
+    Exit 0 when every number is bound, listed as asserted or context; 3 otherwise.
+    """
+    from countback.audit.run import find_papers
+    from countback.audit.text import present_coverage
+    from countback.claims.coverage import UNBOUND, cover, read_document
+    from countback.claims.registry import load_paper
+
+    found = cover(load_paper(find_papers((paper,))[0]), read_document(document))
+    click.echo(present_coverage(found, everything))
+    ctx.exit(3 if any(number.status == UNBOUND for number in found) else 0)
+
+
 def write_json(path: Path, content: dict[str, Any]) -> None:
     """Write a whole file or none of it; a folder that cannot be written to is a UserError."""
     try:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import click
 from countback.audit.run import Run
+from countback.claims.coverage import STATUSES, UNBOUND, Found
 from countback.claims.verdict import FINDINGS, UNCHECKED, VERDICTS, Verdict
 
 COLOURS = {
@@ -138,6 +139,19 @@ def _next_step(paper: str, reason: str, verdicts: list[Verdict]) -> str:
     if reason == "asserted only":
         return "; nothing in the paper or a release can check them"
     return ""
+
+
+def present_coverage(found: list[Found], everything: bool) -> str:
+    """Counts by status, then the unbound numbers (or all) with the words around them."""
+    counts = Counter(number.status for number in found)
+    total = len(found) or 1
+    lines = [f"{len(found)} numbers"]
+    lines += [f"  {counts[word]:>5}  {100 * counts[word] / total:5.1f}%  {word}" for word in STATUSES]
+    for number in found:
+        if everything or number.status == UNBOUND:
+            by = f" ({number.by})" if number.by else ""
+            lines.append(f"line {number.line}: {number.token}: {number.status}{by}: {number.around}")
+    return "\n".join(lines)
 
 
 def _short(run: Run) -> Iterator[str]:

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, Strict
 
 Ref = StrictInt | StrictStr | dict[str, Any]
 Kind = Literal["arithmetic", "recount", "model", "metadata"]
-Finding = Literal["differs", "inconsistent", "uninformative"]
+Finding = Literal["differs", "inconsistent"]
 Id = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
 Words = Annotated[str, Field(min_length=1)]
 

@@ -23,7 +23,7 @@ DIFFERS, INCONSISTENT = "differs", "inconsistent"
 UNINFORMATIVE, UNCHECKED = "uninformative", "unchecked"
 VERDICTS = (REPRODUCED, CONSISTENT, DIFFERS, INCONSISTENT, UNINFORMATIVE, UNCHECKED)
 AGREEMENT = (REPRODUCED, CONSISTENT)
-FINDINGS = (DIFFERS, INCONSISTENT, UNINFORMATIVE)
+FINDINGS = (DIFFERS, INCONSISTENT)
 
 ABSENT, NOT_RELEASED, ASSERTED = "archive absent", "not released", "asserted only"
 UNDEFINED, MODEL_FAILED, SYNTHETIC, UNVERIFIED = (
@@ -41,7 +41,8 @@ class Recount:
     """What a recipe found.
 
     value: the recounted number in the printed unit (81.06 for a claim printed "81.1%"), int or Fraction where exact;
-    or the word, for a claim in words. n: how many comparisons, items or labels it rests on. mc_error: its Monte Carlo standard error, that of the paper's
+    or the word, for a claim in words. n: how many comparisons, items or labels it rests on.
+    mc_error: its Monte Carlo standard error, that of the paper's
     own draws included; None when nothing was drawn. readings: values by other definitions, where the paper leaves a
     choice open. interval: the estimate's own (bootstrap) interval. low_high: where the paper prints a range or an
     interval, its two ends recounted. synthetic: the data is a stand-in, so nothing can be reproduced from it.
@@ -59,7 +60,7 @@ class Recount:
 
 
 class CannotRecount(UserError):
-    """A recipe cannot decide on this data; the claim is unchecked and the message, after UNDEFINED or such, says why."""
+    """A recipe cannot decide on this data; the claim is unchecked and the message says why."""
 
 
 @dataclass(frozen=True)
