@@ -73,7 +73,8 @@ def disk_fault(error: OSError) -> Fault:
 def transfer(pin: Pin, part: Path, session: requests.Session, policy: Policy, tick: Tick) -> bool:
     """Bring the bytes of `pin.url` into `part`, going on from what is there if the server proves it the same content.
 
-    Returns whether it did go on from older bytes. Raises Fault when it cannot bring them. A fault leaves in `part` only bytes that a later call may go on from.
+    Returns whether it did go on from older bytes. Raises Fault when it cannot bring them; `part` then holds only bytes
+    that a later call may go on from.
     """
     for attempt in range(1, policy.attempts + 1):
         try:
