@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, ndtri, stdtrit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.integer[Any]]
@@ -188,6 +188,66 @@ def bca_interval(
     low, high = ends(kept)
     error = mc_error(lambda sample: ends(sample) if _two_sided(sample, point) else ends(kept), kept)
     return Interval(float(low), float(high), level, "bca", len(draws), undefined, _pair(error))
+
+
+def bootstrap_intervals(
+    table: NDArray[Any],
+    statistic: Callable[[Floats], Floats],
+    draws: int,
+    rng: np.random.Generator,
+    *,
+    strata: Ints | None = None,
+    level: float = 0.95,
+) -> tuple[Floats, list[Interval], list[Interval]]:
+    """Points, percentile and BCa intervals of the m values that `statistic` makes of totals.
+
+    `table` (clusters, k) is added up over each resample; `statistic` maps totals (b, k) to values (b, m), NaN where one
+    does not exist. All values share the resamples.
+    """
+    points = statistic(np.asarray(table, np.float64).sum(axis=0)[None, :])[0]
+    drawn = statistic(bootstrap_totals(table, draws, rng, strata=strata))
+    left_out = statistic(jackknife_totals(table, strata=strata))
+    percentile = [percentile_interval(column, level=level) for column in drawn.T]
+    bca = [
+        bca_interval(column, float(point), jackknife, strata=strata, level=level)
+        for column, point, jackknife in zip(drawn.T, points, left_out.T, strict=True)
+    ]
+    return points, percentile, bca
+
+
+def sum_clusters(table: NDArray[Any], cluster: Ints, strata: Ints | None) -> tuple[Floats, Ints | None]:
+    """Rows of `table` (items, k) added up by cluster code (items,), and the stratum of each cluster.
+
+    Raises ValueError if a cluster lies in two strata.
+    """
+    _, first, place = np.unique(cluster, return_index=True, return_inverse=True)
+    if strata is not None and (strata[first][place] != strata).any():
+        raise ValueError("a cluster lies in more than one stratum; resample without strata, or split the cluster")
+    sums = np.zeros((len(first), table.shape[1]))
+    np.add.at(sums, place, table)
+    return sums, None if strata is None else strata[first]
+
+
+def cluster_robust_interval(
+    sums: Floats, sizes: Floats, *, strata: Ints | None = None, level: float = 0.95
+) -> Interval:
+    """Interval of sum(sums) / sum(sizes) by Student's t, robust to dependence within clusters; nothing is drawn.
+
+    `sums` and `sizes` (clusters,) are each cluster's numerator and denominator. With residuals e = sums - ratio * sizes
+    the variance is that of their total, G/(G - 1) * sum (e - mean e)**2 added up over strata, over sum(sizes)**2; the
+    degrees of freedom are clusters less strata.
+    """
+    total = float(sizes.sum())
+    blocks = [members for members in _members(len(sizes), strata) if len(members) > 1]
+    df = sum(len(members) - 1 for members in blocks)
+    if total == 0 or df == 0:
+        note = "no comparison at all" if total == 0 else "a single cluster says nothing about its own variation"
+        return Interval(np.nan, np.nan, level, "cluster-robust t", 0, note=note)
+    ratio = float(sums.sum()) / total
+    residual = sums - ratio * sizes
+    variance = sum(len(members) * float(residual[members].var(ddof=1)) for members in blocks)
+    reach = float(stdtrit(df, (1 + level) / 2)) * variance**0.5 / total
+    return Interval(ratio - reach, ratio + reach, level, "cluster-robust t", 0)
 
 
 def permuted_rows(
