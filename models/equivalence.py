@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 from countback.models.agreement import Level, alpha_of, coincidences
-from countback.models.resampling import Interval, bootstrap_intervals, sum_clusters
+from countback.models.estimate import cluster_strata, cluster_totals, seed_of
+from countback.models.resampling import Interval, bootstrap_intervals
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
@@ -34,6 +35,7 @@ class AlphaDifference:
     clusters: int
     percentile: Interval
     bca: Interval
+    seed: int | None
     note: str = ""
 
 
@@ -85,7 +87,8 @@ def alpha_difference(
     table = np.concatenate([crossed.reshape(items, -1), coincidences(counts).reshape(items, -1)], axis=1)
     strata = None if country is None else np.asarray(country)[kept]
     if cluster is not None:
-        table, strata = sum_clusters(table, np.asarray(cluster)[kept], strata)
+        code = np.asarray(cluster)[kept]
+        table, strata = cluster_totals(table, code), cluster_strata(strata, code)
 
     def statistic(totals: Floats) -> Floats:
         alphas = alpha_of(totals.reshape(len(totals), 2, labels, labels), level, values)
@@ -94,9 +97,18 @@ def alpha_difference(
     points, percentile, bca = bootstrap_intervals(table, statistic, draws, rng, strata=strata, level=confidence)
     difference, judge_human, human_human = (float(point) for point in points)
     note = "" if np.isfinite(difference) else "the labels that count are all one and the same, or there are none"
-    n_labels, clusters = int(counts.sum()), len(table)
     return AlphaDifference(
-        judge_human, human_human, difference, items, n_labels, dropped, clusters, percentile[0], bca[0], note
+        judge_human,
+        human_human,
+        difference,
+        items,
+        int(counts.sum()),
+        dropped,
+        len(table),
+        percentile[0],
+        bca[0],
+        seed_of(rng),
+        note,
     )
 
 

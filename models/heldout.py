@@ -20,12 +20,8 @@ from typing import Any, Literal
 
 import numpy as np
 from countback.models.agreement import label_counts, table_kappa
-from countback.models.resampling import (
-    Interval,
-    bootstrap_intervals,
-    cluster_robust_interval,
-    sum_clusters,
-)
+from countback.models.estimate import cluster_strata, cluster_totals, quotient, seed_of
+from countback.models.resampling import Interval, bootstrap_intervals, cluster_robust_interval
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
@@ -78,14 +74,18 @@ class HeldOut:
 
 @dataclass(frozen=True)
 class Difference:
-    """Judge's rate less the held-out human's, over `n` comparisons in `clusters`, with three intervals."""
+    """Judge's rate (or kappa) less the held-out human's, over `n` comparisons in `clusters`, with its intervals.
+
+    `robust` is None for a kappa, which is no mean of comparisons; `seed` is the generator's, if it was given one.
+    """
 
     value: float
     n: int
     clusters: int
     percentile: Interval
     bca: Interval
-    robust: Interval
+    robust: Interval | None
+    seed: int | None
 
 
 def held_out(
@@ -181,9 +181,11 @@ def judge_differences(
     points, percentile, bca = bootstrap_intervals(table, _rate_differences, draws, rng, strata=strata, level=level)
     gains = (table[:, 2:] - table[:, 1:2]).T
     robust = [cluster_robust_interval(gain, table[:, 0], strata=strata, level=level) for gain in gains]
-    n = int(table[:, 0].sum())
-    parts = zip(points, percentile, bca, robust, strict=True)
-    return [Difference(float(point), n, len(table), *intervals) for point, *intervals in parts]
+    n, clusters, seed = int(table[:, 0].sum()), len(table), seed_of(rng)
+    return [
+        Difference(float(point), n, clusters, first, second, third, seed)
+        for point, first, second, third in zip(points, percentile, bca, robust, strict=True)
+    ]
 
 
 def kappa_difference(
@@ -199,7 +201,7 @@ def kappa_difference(
     """Judge's weighted kappa with the reference less the held-out human's, on the pairs of `reference_tables`.
 
     `weights` (labels, labels) come from `agreement.disagreement_weights`; clusters and strata are as in
-    `judge_differences`, but of items with a pair. No robust interval exists for it, and its field says so.
+    `judge_differences`, but of items with a pair.
     """
     labels = tables.shape[-1]
     flat = tables.reshape(len(tables), -1)
@@ -210,9 +212,8 @@ def kappa_difference(
         return np.asarray(kappa[:, 1:] - kappa[:, :1])
 
     points, percentile, bca = bootstrap_intervals(table, statistic, draws, rng, strata=strata, level=level)
-    none = Interval(np.nan, np.nan, level, "cluster-robust t", 0, note="kappa is not a mean of comparisons")
     n = round(float(tables[:, 0].sum()))
-    return Difference(float(points[0]), n, len(table), percentile[0], bca[0], none)
+    return Difference(float(points[0]), n, len(table), percentile[0], bca[0], None, seed_of(rng))
 
 
 def _references(
@@ -265,10 +266,11 @@ def _sampled(
     strata = None if country is None else np.asarray(country)[present]
     if cluster is None:
         return table[present], strata
-    return sum_clusters(table[present], np.asarray(cluster)[present], strata)
+    code = np.asarray(cluster)[present]
+    return cluster_totals(table[present], code), cluster_strata(strata, code)
 
 
 def _rate_differences(totals: Floats) -> Floats:
     """(judge hits - human hits) / n of totals (draws, 2 + judges); NaN where n is zero."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray((totals[:, 2:] - totals[:, 1:2]) / totals[:, :1])
+    gains: Floats = totals[:, 2:] - totals[:, 1:2]
+    return quotient(gains, np.broadcast_to(totals[:, :1], gains.shape))

@@ -215,19 +215,6 @@ def bootstrap_intervals(
     return points, percentile, bca
 
 
-def sum_clusters(table: NDArray[Any], cluster: Ints, strata: Ints | None) -> tuple[Floats, Ints | None]:
-    """Rows of `table` (items, k) added up by cluster code (items,), and the stratum of each cluster.
-
-    Raises ValueError if a cluster lies in two strata.
-    """
-    _, first, place = np.unique(cluster, return_index=True, return_inverse=True)
-    if strata is not None and (strata[first][place] != strata).any():
-        raise ValueError("a cluster lies in more than one stratum; resample without strata, or split the cluster")
-    sums = np.zeros((len(first), table.shape[1]))
-    np.add.at(sums, place, table)
-    return sums, None if strata is None else strata[first]
-
-
 def cluster_robust_interval(
     sums: Floats, sizes: Floats, *, strata: Ints | None = None, level: float = 0.95
 ) -> Interval:
@@ -316,9 +303,8 @@ def permutation_pvalue(observed: float, null: Floats) -> float:
 def mc_error(estimate: Callable[[Floats], Floats], draws: Floats, *, groups: int = 20) -> Floats:
     """Monte Carlo standard error of any estimate computed from independent draws (draws, ...).
 
-    Jackknife that deletes one group of draws at a time. Groups hold at least sqrt(draws) of them, which
-    keeps it valid
-    for quantiles (Shao and Wu 1989); fewer than four draws say nothing and give NaN.
+    Jackknife that deletes one group of draws at a time. Groups hold at least sqrt(draws) of them, which keeps it
+    valid for quantiles (Shao and Wu 1989); fewer than four draws say nothing and give NaN.
     """
     count = len(draws)
     groups = min(groups, int(count**0.5))
