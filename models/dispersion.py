@@ -90,10 +90,13 @@ def noise_corrected(
 def _contrasts(y: Floats, covariance: Floats) -> tuple[Floats, Floats]:
     """Squared contrasts of `y` along the eigenvectors of the centred covariance, and its eigenvalues."""
     size = len(y)
+    centred = y - y.mean()
+    # Equal values that differ in their last bits are equal; without noise they would test as different.
+    centred[np.abs(centred) < 1e-12 * np.abs(y).max()] = 0.0
     # The right singular vectors of the centring matrix beyond the first span everything but the mean.
     basis = np.linalg.qr(np.column_stack([np.ones(size), np.eye(size)[:, : size - 1]]))[0][:, 1:]
     lambdas, vectors = np.linalg.eigh(basis.T @ covariance @ basis)
-    return (vectors.T @ (basis.T @ y)) ** 2, np.maximum(lambdas, 0.0)
+    return (vectors.T @ (basis.T @ centred)) ** 2, np.maximum(lambdas, 0.0)
 
 
 def _root(falling: Callable[[float], float], target: float, scale: float) -> float:

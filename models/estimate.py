@@ -90,7 +90,10 @@ class Resampled:
 
     def noise_of_spread(self) -> Floats:
         """Ranges that noise alone gives, one per draw: each value's draws are centred on the value first."""
-        centred = (self.samples - self.values)[:, np.isfinite(self.values)]
+        known = np.isfinite(self.values)
+        if not known.any():
+            return np.zeros(0)
+        centred = (self.samples - self.values)[:, known]
         return np.asarray(np.ptp(centred[np.isfinite(centred).all(axis=1)], axis=1))
 
     def wrap(self, value: float, samples: Floats, n: int, note: str = "") -> Estimate:
