@@ -142,9 +142,8 @@ def _progress_line(line: str) -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Entry point: one sentence for a user's mistake, the designed exit code, and no traceback."""
     try:
-        cli.main(args=arguments, prog_name="countback", standalone_mode=False)
-    except click.exceptions.Exit as done:
-        sys.exit(done.exit_code)
+        code = cli.main(args=arguments, prog_name="countback", standalone_mode=False)  # what ctx.exit was given
+        sys.exit(code or 0)
     except click.ClickException as error:
         error.show()
         sys.exit(2)

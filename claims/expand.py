@@ -32,6 +32,10 @@ METADATA = ("equal-text", "short-hash", "dates-ascending")
 def expand(paper: Paper, spec: ClaimsSpec) -> tuple[Claim, ...]:
     """All claims of a paper, in the order of the file, each id once."""
     path = paper.folder / "claims.toml"
+    ids = [c.id for c in spec.claim] + [r.id for r in spec.relation] + [a.id for a in spec.asserted]
+    if len(set(ids)) < len(ids):
+        twice = next(identity for i, identity in enumerate(ids) if identity in ids[:i])
+        raise UserError(f'{path}: the id "{twice}" stands twice; ids are unique within a paper')
     numbers = {claim.id: claim_number(claim, path) for claim in spec.claim}
     claims = list(_recounts(paper, spec.claim, numbers, path))
     used: set[str] = set()
@@ -64,9 +68,6 @@ def addresses(claim: Claim) -> Iterator[str]:
 def _recounts(paper: Paper, specs: list[ClaimSpec], numbers: dict[str, Reported], path: Path) -> Iterator[Claim]:
     recipes = _functions(paper.folder / "recipes.py")
     releases = {release.id for release in paper.releases}
-    if len(numbers) < len(specs):
-        twice = next(c.id for i, c in enumerate(specs) if c.id in {d.id for d in specs[:i]})
-        raise UserError(f'{path}: two claims have the id "{twice}"; ids are unique within a paper')
     for spec in specs:
         if spec.recipe and spec.asserted:
             raise UserError(f'{path}: claim "{spec.id}" has both recipe and asserted; keep one')
@@ -356,11 +357,7 @@ def _unused(specs: list[ClaimSpec], used: set[str], path: Path) -> None:
 
 
 def _with_known(claims: list[Claim], spec: ClaimsSpec, path: Path) -> tuple[Claim, ...]:
-    by_id: dict[str, Claim] = {}
-    for claim in claims:
-        if claim.id in by_id:
-            raise UserError(f'{path}: two claims have the id "{claim.id}"; ids are unique within a paper')
-        by_id[claim.id] = claim
+    by_id = {claim.id: claim for claim in claims}
     for known in spec.known:
         for name in known.claims:
             if name not in by_id:

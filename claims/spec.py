@@ -152,12 +152,24 @@ def read_toml(path: Path, spec: type[Spec]) -> Spec:
     try:
         return spec.model_validate(raw)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
+        errors = error.errors(include_url=False)
+        first = next((e for e in errors if e["type"] == "extra_forbidden"), errors[0])  # misspelt explains missing
         loc = [part for part in first["loc"] if not str(part).startswith(("list[", "function-", "constrained-"))]
         line = locate(text, loc)
+        if first["type"] == "extra_forbidden":
+            raise UserError(f"{path}:{line}: unknown key {loc[-1]!r}; expected one of {_keys(spec, loc)}") from None
         found = "nothing" if first["type"] == "missing" else repr(first["input"])
         key = ".".join(str(part) for part in loc)
         raise UserError(f"{path}:{line}: {key}: expected: {first['msg']}; found: {found:.120}") from None
+
+
+def _keys(spec: type[BaseModel], loc: list[Any]) -> str:
+    """Names that may stand where `loc` stands."""
+    for part in loc[:-1]:
+        if isinstance(part, str):
+            arguments = getattr(spec.model_fields[part].annotation, "__args__", ())
+            spec = next((a for a in arguments if isinstance(a, type) and issubclass(a, BaseModel)), spec)
+    return ", ".join(field.alias or name for name, field in spec.model_fields.items())
 
 
 def locate(text: str, loc: list[Any]) -> int:

@@ -79,7 +79,7 @@ def find_local(pins: Iterable[Pin], folder: Path) -> LocalFiles:
     unreadable: list[Path] = []
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         try:
-            matches, mismatches = _match(pins, path, path.relative_to(folder))
+            matches, mismatches = _match(pins, path, path.absolute())
         except OSError:
             unreadable.append(path)
             continue
