@@ -1,8 +1,8 @@
 """The grammar of one table cell: what counts as a printed number, and why the rest stays unread.
 
-Values are `decimal.Decimal`, so trailing zeros (the printed precision) survive. Nothing is repaired in silence: a string
-that fails the grammar becomes `Unread` with a reason. Compatibility normalisation (NFKC) is never applied, because it
-turns a footnote mark into a digit (`0.81²` -> `0.812`).
+Values are `decimal.Decimal`, so trailing zeros (the printed precision) survive. Nothing is repaired in silence: a
+string that fails the grammar becomes `Unread` with a reason. Compatibility normalisation (NFKC) is never applied,
+because it turns a footnote mark into a digit (`0.81²` -> `0.812`).
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def _from_groups(groups: dict[str, str | None]) -> CellValue:
         unit=next((unit for unit in units if unit), ""),
         relation=groups.get("relation") or "=",
         label=groups.get("label") or "",
-        df=tuple(_decimal(part) for part in re.split(r",\s?(?!\d{3}\b)", groups["df"])) if groups.get("df") else (),
+        df=tuple(_decimal(part) for part in re.split(r",\s?(?!\d{3}\b)", groups.get("df") or "") if part),
         error=number("error"),
         low=number("low"),
         high=number("high"),
@@ -228,7 +228,7 @@ def _why_unread(raw: str, text: str) -> Unread:
     if len(text) > 3 and len(text) % 2 == 0 and text[::2] == text[1::2] and _match(text[::2]):
         return Unread(raw, "every character is drawn twice")
     repaired = re.sub(r"(?<![^\W\d_])[OolI|]+(?![^\W\d_])", lambda m: m[0].translate(_LOOKALIKES), text)
-    if repaired != text and (_match(repaired) or re.fullmatch(rf"\w\(\d+(?:, ?\d+)?\)", repaired)):
+    if repaired != text and (_match(repaired) or re.fullmatch(r"\w\(\d+(?:, ?\d+)?\)", repaired)):
         return Unread(raw, "a letter stands where a digit should", repaired=repaired)
     if re.search(r"[^\W\d_]{2,}", text):
         return Unread(raw, "words and numbers together", "text")
