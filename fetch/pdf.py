@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -71,23 +71,40 @@ class PdfTable:
             width += 1
         return min(max(width, 1), max(len(self.header) - 1, 1))
 
-    def row_label(self, i: int) -> str:
-        return " / ".join(cell.text for cell in self.rows[i][: self.stub()] if cell.text)
+    def row_labels(self, *, fill_down: bool = False) -> tuple[str, ...]:
+        """The text of the stub of each row, its parts joined by " / ". Blank parts stay blank, unless `fill_down`
+        declares that a blank repeats the text above it."""
+        labels = []
+        above = [""] * self.stub()
+        for row in self.rows:
+            parts = [cell.text for cell in row[: len(above)]]
+            if fill_down:
+                parts = [part or last for part, last in zip(parts, above, strict=True)]
+            above = parts
+            labels.append(" / ".join(part for part in parts if part))
+        return tuple(labels)
 
-    def find(self, row: str, column: str) -> PdfCell:
+    def find(self, row: str, column: str, *, fill_down: bool = False) -> PdfCell:
         """The cell under a column name (or path) in a named row; spaces and ligatures do not matter.
 
         Raises UserError when no cell or more than one fits.
         """
-        rows = [i for i in range(len(self.rows)) if header_key(self.row_label(i)) == header_key(row)]
-        columns = [j for j, name in enumerate(self.columns()) if header_key(name) == header_key(column)]
+        rows = _named(row, self.row_labels(fill_down=fill_down))
+        columns = _named(column, self.columns())
         if len(rows) != 1 or len(columns) != 1:
             raise UserError(
                 f"{self.label or 'The table'} on page {self.page} has {len(rows)} row(s) named {row!r} and "
                 f"{len(columns)} column(s) named {column!r}; one of each was expected. Its columns are "
-                f"{list(self.columns())}; its rows are {[self.row_label(i) for i in range(len(self.rows))]}."
+                f"{list(self.columns())}; its rows are {list(self.row_labels(fill_down=fill_down))}."
             )
         return self.rows[rows[0]][columns[0]]
+
+
+def _named(name: str, names: Sequence[str]) -> list[int]:
+    """Where a name stands; hyphens of line breaks are overlooked only when nothing fits as it is."""
+    exact = [i for i, other in enumerate(names) if header_key(other) == header_key(name)]
+    bare = header_key(name).replace("-", "")
+    return exact or [i for i, other in enumerate(names) if header_key(other).replace("-", "") == bare]
 
 
 def header_key(text: str) -> str:
@@ -97,7 +114,7 @@ def header_key(text: str) -> str:
 
 
 def read_tables(path: str | Path, pages: Iterable[int] | None = None) -> tuple[PdfTable, ...]:
-    """Every table with horizontal rules on the given pages (1-based; all when None), in reading order.
+    """Every table with horizontal rules on the given pages (1-based; all when None), from top to bottom of each page.
 
     Raises UserError when the `pdf` extra is missing, the file is not a readable PDF, a page does not exist, or none of
     the pages holds text (a scan).

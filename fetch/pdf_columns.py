@@ -278,7 +278,7 @@ def _widen_centred(
 ) -> list[list[int]]:
     """Without rules below them, texts of an upper header line that stand in the middle of runs of columns, and
     together leave out none but the first, are taken to span those runs; the note says that this was inferred."""
-    if last or not parts or len(parts) >= len(columns) - 1 or any(0 in cover for cover in covers):
+    if last or not parts or len(parts) >= len(columns) - 1 or any(0 in cover or len(cover) > 1 for cover in covers):
         return covers
     wide: list[list[int]] = []
     start = 1

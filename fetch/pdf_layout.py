@@ -106,7 +106,9 @@ def read_page(page: Any) -> PageContent:
     shades = [r for r in page.rects if r.get("fill") and not _is_white(r.get("non_stroking_color")) and r["height"] > 3]
     chars = [c for c in page.chars if not (why := _hidden_char(c, crop, shades)) or dropped.update([why])]
     glyphs = {angle: _draw_once(_glyphs(group, angle, bounds), dropped) for angle, group in _by_angle(chars).items()}
-    words = {angle: [word for line in lines_of(group) for word in split(line, 0.6)] for angle, group in glyphs.items()}
+    words: dict[int, list[list[Glyph]]] = {}
+    if len(glyphs) > 1:
+        words = {angle: [w for line in lines_of(group) for w in split(line, 0.6)] for angle, group in glyphs.items()}
     lines = _straight_lines(page, crop, dropped)
     views = []
     for angle in sorted(glyphs):
@@ -272,18 +274,25 @@ def _attach_shifted(runs: list[list[Glyph]]) -> list[list[Glyph]]:
             edges[int(glyph.base // 20)].append(glyph)
     out = []
     for run in runs:
-        small, first, last = run[0].size, run[0], run[-1]
-        hosts = [g for k in (-1, 0, 1) for g in edges[int(first.base // 20) + k]]
-        for host in hosts:
-            drop = (first.base - host.base) / host.size
-            beside = -0.3 <= (first.x0 - host.x1) / small <= 0.6 or -0.3 <= (host.x0 - last.x1) / small <= 0.2
-            fits = small <= 0.88 * host.size or (small <= 1.02 * host.size and not run_has_digit(run) and len(run) <= 3)
-            if fits and beside and (-0.6 <= drop <= -0.1 or 0.08 <= drop <= 0.45):
-                out.append([replace(g, base=host.base, shift=1 if drop < 0 else -1) for g in run])
-                break
-        else:
+        hosts = [g for k in (-1, 0, 1) for g in edges[int(run[0].base // 20) + k]]
+        host = next((h for h in hosts if _hangs_on(run, h)), None)
+        if host is None:
             out.append(run)
+        else:
+            shift = 1 if run[0].base < host.base else -1
+            out.append([replace(g, base=host.base, shift=shift) for g in run])
     return out
+
+
+def _hangs_on(run: list[Glyph], host: Glyph) -> bool:
+    """Whether a run touches `host` from above or below the line, being smaller than it or a mark of one to three."""
+    drop = (run[0].base - host.base) / host.size
+    if not (-0.6 <= drop <= -0.1 or 0.08 <= drop <= 0.45):
+        return False
+    small = run[0].size
+    if not (-0.3 <= (run[0].x0 - host.x1) / small <= 0.6 or -0.3 <= (host.x0 - run[-1].x1) / small <= 0.2):
+        return False
+    return small <= 0.88 * host.size or (small <= 1.02 * host.size and len(run) <= 3 and not run_has_digit(run))
 
 
 def run_has_digit(run: Sequence[Glyph]) -> bool:
@@ -291,12 +300,12 @@ def run_has_digit(run: Sequence[Glyph]) -> bool:
 
 
 def split(line: Sequence[Glyph], gap: float, cuts: Sequence[float] = ()) -> list[list[Glyph]]:
-    """Parts of a line with more than `gap` em of white between them, or with one of the `cuts` (x) in between."""
+    """Parts of a line with more than `gap` em of white between them, or 0.6 em around one of `cuts` (x)."""
     parts = [[line[0]]]
     right = line[0].x1
     for glyph in line[1:]:
-        crossed = any(right <= cut + 0.5 and glyph.x0 >= cut - 0.5 for cut in cuts)
-        if crossed or glyph.x0 - right > gap * glyph.size:
+        white = (glyph.x0 - right) / glyph.size
+        if white > gap or (white > 0.6 and any(right <= cut <= glyph.x0 for cut in cuts)):
             parts.append([])
         parts[-1].append(glyph)
         right = max(right, glyph.x1) if len(parts[-1]) > 1 else glyph.x1
@@ -383,15 +392,13 @@ def gutter(lines: Sequence[Sequence[Glyph]], frame: Box) -> tuple[float, ...]:
     """The x of the white strip between two text columns, or nothing. Lines share a baseline across it by chance."""
     votes: Counter[int] = Counter()
     crossing: Counter[int] = Counter()
-    lower, upper = frame[0] + 0.3 * (frame[2] - frame[0]), frame[0] + 0.7 * (frame[2] - frame[0])
+    width = frame[2] - frame[0]
     for line in lines:
-        right = line[0].x0
-        for glyph in line:
-            wide = glyph.x0 - right >= 0.8 * glyph.size
-            if wide:
-                votes.update(x for x in range(int(right) + 1, int(glyph.x0) + 1) if lower <= x <= upper)
-            crossing.update(range(int(glyph.x0 if wide else right) + 1, int(glyph.x1) + 1))
-            right = max(right, glyph.x1)
+        parts = [part for part in split(line, 0.8) if part[-1].x1 - part[0].x0 >= 0.2 * width]
+        for part in parts:
+            crossing.update(range(int(part[0].x0) + 1, int(part[-1].x1) + 1))
+        for left, right in pairwise(parts):
+            votes.update(range(int(left[-1].x1) + 1, int(right[0].x0) + 1))
     best = max(votes.values(), default=0)
     middle = [x for x, n in votes.items() if n == best and n >= 5 and n > 2 * crossing[x]]
     return (median(middle),) if middle else ()
