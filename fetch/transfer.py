@@ -98,10 +98,10 @@ def discard(part: Path) -> None:
 def _attempt(pin: Pin, part: Path, session: requests.Session, policy: Policy, tick: Tick) -> bool:
     try:
         offset, etag = _resumable(pin, part)
-        headers = {"Accept-Encoding": "identity", "User-Agent": f"countback/{version('countback')}"}
+        headers = {"Accept-Encoding": "identity"}
         if offset:
             headers |= {"Range": f"bytes={offset}-", "If-Range": etag}
-        with _response(session, pin.url, headers, policy) as response:
+        with connected(session, pin.url, headers, policy) as response:
             if offset and response.status_code in {206, 416} and not _proves(response, offset, etag):
                 discard(part)  # the server has other content now, or cannot say: start over
                 raise Fault("truncated", "the server could not go on from where it stopped", again=True, wait=0)
@@ -117,12 +117,14 @@ def _attempt(pin: Pin, part: Path, session: requests.Session, policy: Policy, ti
 
 
 @contextlib.contextmanager
-def _response(
-    session: requests.Session, url: str, headers: dict[str, str], policy: Policy
+def connected(
+    session: requests.Session, url: str, headers: dict[str, str], policy: Policy, *, follow: bool = True
 ) -> Iterator[requests.Response]:
+    """The answer to a GET, its body not yet read. Raises Fault where there is none."""
+    headers = {"User-Agent": f"countback/{version('countback')}"} | headers
     try:
         timeout = (policy.connect_timeout, policy.read_timeout)
-        response = session.get(url, headers=headers, stream=True, timeout=timeout)
+        response = session.get(url, headers=headers, stream=True, timeout=timeout, allow_redirects=follow)
     except requests.TooManyRedirects as error:
         raise Fault("expired or wrong link", "the address redirects in a circle") from error
     except requests.exceptions.SSLError as error:
@@ -216,14 +218,14 @@ def _save(response: requests.Response, pin: Pin, part: Path, policy: Policy, tic
     total = int(length) + offset if length.isdigit() and "Content-Encoding" not in response.headers else pin.size
     if total is not None and total > limit:
         raise Fault("too large", f"{total} bytes are announced")
-    chunks = _chunks(response, policy)
-    head = b"" if offset else _head(chunks)
+    body = chunks(response, policy)
+    head = b"" if offset else _head(body)
     if not offset:
         _check_head(head, pin, response)
         _start_over(response, pin, part)
     done = offset
     with part.open("ab") as stream:
-        for chunk in _joined(head, chunks):
+        for chunk in _joined(head, body):
             done += len(chunk)
             if done > limit:
                 raise Fault("too large", f"more than {limit} bytes came")
@@ -242,7 +244,7 @@ def _start_over(response: requests.Response, pin: Pin, part: Path) -> None:
         part.with_suffix(".json").write_text(note, "utf-8")
 
 
-def _chunks(response: requests.Response, policy: Policy) -> Iterator[bytes]:
+def chunks(response: requests.Response, policy: Policy) -> Iterator[bytes]:
     """The decoded body as it arrives; Fault when it stops short, stalls or trickles.
 
     `read1` and not `iter_content`: the latter waits for a whole chunk, so that a trickle would never be seen.
@@ -267,17 +269,17 @@ def _chunks(response: requests.Response, policy: Policy) -> Iterator[bytes]:
             began, came = time.monotonic(), 0
 
 
-def _head(chunks: Iterator[bytes]) -> bytes:
+def _head(body: Iterator[bytes]) -> bytes:
     head = b""
-    while len(head) < _HEAD and (chunk := next(chunks, b"")):
+    while len(head) < _HEAD and (chunk := next(body, b"")):
         head += chunk
     return head
 
 
-def _joined(head: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
+def _joined(head: bytes, body: Iterator[bytes]) -> Iterator[bytes]:
     if head:
         yield head
-    yield from chunks
+    yield from body
 
 
 def _check_head(head: bytes, pin: Pin, response: requests.Response) -> None:
