@@ -49,11 +49,10 @@ MAJORITY_TIES_AVERAGED = Rule(item_ties="average", over="mean")
 class LeanReport:
     """Leans of all countries by one rule for one voter, and how far they lie apart.
 
-    `leans` has one value per country code. `spread` is max - min, biased upward by noise. `corrected` is the
-    standard deviation of the country effects with the noise taken out. `noise_range` is the mean and the
-    upper 5% point of the range that noise alone gives (draws centred on each country's own lean), and
-    `noise_p` the share of such ranges at or above the observed one. `votes` (countries,) is the number of
-    units (or labels) behind each lean.
+    `leans` has one value per country code. `spread` is max - min, biased upward by noise (its interval:
+    `Resampled.spread`). `corrected` is the standard deviation of the country effects with the noise taken out.
+    `noise_range` is the mean and the upper 5% point of the range that noise alone gives (draws centred on each
+    country's own lean), and `noise_p` the share of such ranges at or above the observed one.
     """
 
     rule: Rule

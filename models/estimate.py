@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from countback.models.resampling import (
@@ -18,10 +18,13 @@ from countback.models.resampling import (
     Interval,
     Ints,
     bootstrap_totals,
+    mc_error,
     percentile_interval,
 )
+from scipy.special import ndtri
 
 Statistic = Callable[[Floats], Floats]
+SpreadInterval = Literal["simultaneous", "percentile"]
 
 
 @dataclass(frozen=True)
@@ -80,13 +83,33 @@ class Resampled:
             self, values=np.asarray(self.values[index]), samples=self.samples[at], n=np.asarray(self.n[index])
         )
 
-    def spread(self) -> Estimate:
-        """Largest minus smallest of one-dimensional values, NaN ones left out; biased upward by noise."""
+    def spread(self, interval: SpreadInterval = "simultaneous") -> Estimate:
+        """Largest minus smallest of one-dimensional values, NaN ones left out; biased upward by noise.
+
+        A percentile interval of a range carries that bias twice and can even lie above the value. "simultaneous"
+        holds at least its level: the true range is no smaller than the observed one less the range that noise alone
+        reaches (all pairs at once), and no larger than it plus the error of the one pair that is truly extreme.
+        """
         known = np.isfinite(self.values)
         if known.sum() < 2:
             return self.wrap(np.nan, self.samples[:, 0], int(self.n.sum()), "a range needs two values or more")
-        value = float(np.ptp(self.values[known]))
-        return self.wrap(value, np.ptp(self.samples[:, known], axis=1), int(self.n[known].sum()))
+        value, ranges = float(np.ptp(self.values[known])), np.ptp(self.samples[:, known], axis=1)
+        plain = self.wrap(value, ranges, int(self.n[known].sum()))
+        if interval == "percentile" or plain.interval is None:
+            return plain
+        noise, covariance = self.noise_of_spread(), self.covariance()[np.ix_(known, known)]
+        if not len(noise) or not np.isfinite(covariance).all():
+            return plain
+        upper = (1 + self.level) / 2
+        variance = np.diag(covariance)
+        pairs = variance[:, None] + variance - 2 * covariance
+        reach = float(ndtri(upper) * np.sqrt(np.maximum(pairs, 0.0).max()))
+        low = float(np.quantile(noise, upper))
+        error = float(mc_error(lambda sample: np.asarray(np.quantile(sample, upper)), noise))
+        ends = replace(
+            plain.interval, low=max(value - low, 0.0), high=value + reach, method="simultaneous", mc_error=(error, 0.0)
+        )
+        return replace(plain, interval=ends)
 
     def noise_of_spread(self) -> Floats:
         """Ranges that noise alone gives, one per draw: each value's draws are centred on the value first."""
