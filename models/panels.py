@@ -185,7 +185,7 @@ def ensembles(
         judges=panel.names,
         reference=panel.names[at],
         members=members,
-        order=np.argsort(together.values[:, 1], kind="stable"),
+        order=np.argsort(together.values[:, 1].round(12), kind="stable"),
         ensembles=together,
         singles=alone,
         lead=lead.values,
