@@ -7,6 +7,7 @@ what its rows are called. Needs the `pdf` extra (pdfplumber), imported when a fi
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,10 +18,11 @@ from typing import Any
 
 from countback.fetch.errors import UserError
 from countback.fetch.pdf_captions import Caption, find_captions, give_captions
-from countback.fetch.pdf_columns import Grid, RawCell, read_grid
+from countback.fetch.pdf_columns import Grid, read_grid
 from countback.fetch.pdf_grammar import CellValue, Unread, parse_cell
 from countback.fetch.pdf_layout import Box, PageContent, View, read_page, reading_of, text_of
 from countback.fetch.pdf_regions import find_regions
+from countback.fetch.pdf_rows import RawCell
 
 __all__ = ["CellValue", "PdfCell", "PdfTable", "Unread", "header_key", "parse_cell", "read_tables"]
 
@@ -49,7 +51,8 @@ class PdfCell:
 class PdfTable:
     """One table. `header` has a path of texts for each column, outermost first; every row has one cell per column.
 
-    `sections` holds, for each row, the title line printed above it inside the table ("" when there is none).
+    `sections` holds, for each row, the title line printed above it inside the table ("" when there is none). `sha256`
+    is that of the file, so that a file is never taken for a second source of its own numbers.
     """
 
     caption: str | None
@@ -60,6 +63,7 @@ class PdfTable:
     rows: tuple[tuple[PdfCell, ...], ...]
     sections: tuple[str, ...]
     notes: tuple[str, ...]
+    sha256: str
 
     def columns(self) -> tuple[str, ...]:
         return tuple(" / ".join(path) for path in self.header)
@@ -121,17 +125,19 @@ def read_tables(path: str | Path, pages: Iterable[int] | None = None) -> tuple[P
     """
     tables: list[PdfTable] = []
     characters = 0
-    for number, content in _page_contents(Path(path), pages):
+    for number, content in page_contents(Path(path), pages):
         hidden = tuple(f"{n} {what}s left out" for what, n in sorted(content.dropped.items()) if n)
         for view in content.views:
             characters += len(view.glyphs)
             tables += [replace(table, notes=table.notes + hidden) for table in _view_tables(view, number)]
     if not characters:
         raise UserError(f"{path} has no text on these pages: it may be a scan. Use a PDF with a text layer.")
-    return tuple(tables)
+    digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    return tuple(replace(table, sha256=digest) for table in tables)
 
 
-def _page_contents(path: Path, pages: Iterable[int] | None) -> Iterator[tuple[int, PageContent]]:
+def page_contents(path: Path, pages: Iterable[int] | None) -> Iterator[tuple[int, PageContent]]:
+    """The cleaned pages of a PDF with their numbers; raises UserError as `read_tables` does."""
     try:
         import pdfplumber
     except ImportError as error:
@@ -194,6 +200,7 @@ def _table(view: View, page: int, box: Box, grid: Grid, caption: Caption | None)
         rows=rows,
         sections=tuple(row.section for row in grid.rows),
         notes=notes,
+        sha256="",
     )
 
 

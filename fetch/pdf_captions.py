@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import median
 
-from countback.fetch.pdf_layout import Box, Glyph, View, bounding, gutter, lines_of, split, text_of, words_of
+from countback.fetch.pdf_layout import Box, Glyph, View, bounding, lines_of, split, text_of, words_of
 
 _LABEL = re.compile(
     r"(?P<kind>(?:Supplementary |Supp\. ?|Extended Data |Appendix )?(?:Table|Tab\.|Figure|Fig\.|Algorithm|Listing|Box))"
@@ -56,6 +59,22 @@ def find_captions(view: View) -> list[Caption]:
         of_table = re.search(r"tab", found["kind"], re.IGNORECASE) is not None
         captions.append(Caption(label, " ".join(words_of(line) for line in block), box, of_table))
     return captions
+
+
+def gutter(lines: Sequence[Sequence[Glyph]], frame: Box) -> tuple[float, ...]:
+    """The x of the white strip between two text columns, or nothing. Lines share a baseline across it by chance."""
+    votes: Counter[int] = Counter()
+    crossing: Counter[int] = Counter()
+    width = frame[2] - frame[0]
+    for line in lines:
+        parts = [part for part in split(line, 0.8) if part[-1].x1 - part[0].x0 >= 0.2 * width]
+        for part in parts:
+            crossing.update(range(int(part[0].x0) + 1, int(part[-1].x1) + 1))
+        for left, right in pairwise(parts):
+            votes.update(range(int(left[-1].x1) + 1, int(right[0].x0) + 1))
+    best = max(votes.values(), default=0)
+    middle = [x for x, n in votes.items() if n == best and n >= 5 and n > 2 * crossing[x]]
+    return (median(middle),) if middle else ()
 
 
 def _above(piece: Sequence[Glyph], pieces: Sequence[Sequence[Glyph]], ruled: list[tuple[float, float, float]]) -> float:

@@ -1,50 +1,22 @@
-"""Columns, header paths and rows of one ruled region of a page.
+"""Columns and header paths of one ruled region of a page.
 
 Columns come from white strips that run through the body lines, not from vertical rules, since most papers draw none.
-A piece of text that cannot be given to one column is marked as a problem and never shared out by guess.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
 import numpy as np
-from countback.fetch.pdf_grammar import CellValue, parse_cell
-from countback.fetch.pdf_layout import Box, Glyph, Rule, bounding, lines_of, reading_of, split, text_of, words_of
+from countback.fetch.pdf_layout import Box, Glyph, Rule, lines_of, split, text_of, words_of
+from countback.fetch.pdf_rows import Line, RawRow, has_number, numeric, rows_of
 
-Line = list[Glyph]
 _STEP = 0.25  # points; the grid on which white strips are sought
 _STRIP = 0.45  # em; word spaces in a table are 0.25 to 0.33 em wide
 _STRIP_IF_FEW = 0.8  # em; with under four lines, word spaces line up by chance
-
-
-@dataclass
-class RawCell:
-    """The glyphs of one cell, line by line, and why they cannot be trusted (or None)."""
-
-    lines: list[Line] = field(default_factory=list)
-    problem: str | None = None
-
-    def read(self) -> str:
-        return " ".join(reading_of(line)[0] for line in self.lines)
-
-    def box(self) -> Box | None:
-        glyphs = [g for line in self.lines for g in line]
-        return bounding(glyphs) if glyphs else None
-
-
-@dataclass
-class RawRow:
-    cells: list[RawCell]
-    section: str = ""
-    after_rule: bool = False
-
-    def filled(self) -> list[int]:
-        return [j for j, cell in enumerate(self.cells) if cell.lines]
 
 
 @dataclass(frozen=True)
@@ -75,7 +47,7 @@ def read_grid(
     tops = [word for word in turned if box[1] <= (word.y0 + word.y1) / 2 <= below and box[0] <= word.x0 <= box[2]]
     columns = _column_extents(body, edges, box)
     paths = _header_paths(header, spans, tops, columns, edges, em, notes)
-    rows = _rows(body, edges, em)
+    rows = rows_of(body, edges, em)
     return Grid(paths, rows, tuple(notes)) if rows else None
 
 
@@ -92,23 +64,15 @@ def _bands(lines: list[Line], full: list[float]) -> list[list[Line]]:
     return [band for band in bands if band]
 
 
-def _numeric(text: str) -> bool:
-    return isinstance(parse_cell(text), CellValue)
-
-
-def _has_number(line: Line) -> bool:
-    return any(_numeric(text_of(part)) for part in split(line, 0.6))
-
-
 def _header_and_body(bands: list[list[Line]]) -> tuple[list[Line], list[list[Line]]]:
     """The lines above the first full rule are the header; a lone title band takes the next band along."""
     if len(bands) == 1:
         lines = bands[0]
-        first = next((i for i, line in enumerate(lines) if _has_number(line)), 0)
+        first = next((i for i, line in enumerate(lines) if has_number(line)), 0)
         return lines[:first], [lines[first:]]
     take = 1
     while take + 1 < len(bands) and all(len(split(line, 0.8)) == 1 for band in bands[:take] for line in band):
-        if any(_has_number(line) for line in bands[take]):
+        if any(has_number(line) for line in bands[take]):
             break
         take += 1
     return [line for band in bands[:take] for line in band], bands[take:]
@@ -185,7 +149,7 @@ def _between_numbers(lines: list[Line], left: float, strip: tuple[int, int], em:
     for line in lines:
         before = split([g for g in line if g.x1 <= x] or line[:1], 0.18)[-1]
         after = split([g for g in line if g.x0 >= x] or line[-1:], 0.18)[0]
-        both += _numeric(text_of(before)) and _numeric(text_of(after))
+        both += numeric(text_of(before)) and numeric(text_of(after))
     return both >= 0.8 * len(lines) and len(lines) >= 3
 
 
@@ -294,116 +258,3 @@ def _widen_centred(
         return covers
     notes.append("which columns an upper header spans was inferred from its place in the middle of them")
     return wide
-
-
-# Rows
-
-
-def _rows(body: list[list[Line]], edges: list[float], em: float) -> list[RawRow]:
-    fonts = Counter(g.font for band in body for line in band for g in line)
-    usual_font = fonts.most_common(1)[0][0] if fonts else ""
-    rows: list[RawRow] = []
-    section = ""
-    for band in body:
-        for i, line in enumerate(band):
-            row = RawRow(_cells(line, edges, em), section, after_rule=i == 0)
-            if len(split(line, 0.8)) == 1 and not _has_number(line):
-                goes_on = bool(rows) and i > 0 and 0 not in row.filled() and _wraps(rows[-1], row, row.filled(), edges)
-                across = any(line[0].x0 < edge < line[-1].x1 for edge in edges) or line[0].x0 > edges[0]
-                odd = across or all(g.font != usual_font for g in line)
-                if not goes_on and (odd or (i == 0 and len(body) > 1)):
-                    section = words_of(line)
-                    continue
-            rows.append(row)
-    return _merged(rows, edges)
-
-
-def _cells(line: Line, edges: list[float], em: float) -> list[RawCell]:
-    """Share a line out to the columns; text that runs over a boundary is split at its widest white, or not at all."""
-    cells = [RawCell() for _ in range(len(edges) + 1)]
-    cuts: list[float] = []
-    for j, edge in enumerate(edges):
-        left, right = [g for g in line if g.x1 <= edge + 0.5], [g for g in line if g.x0 >= edge - 0.5]
-        astride = [g for g in line if g not in left and g not in right]
-        if not astride and (not left or not right or right[0].x0 - left[-1].x1 > 0.18 * em):
-            cuts.append(edge)
-            continue
-        cut = _white_near(line, edge, em)
-        if cut is None:
-            reason = f"text runs across the boundary of columns {j + 1} and {j + 2}"
-            cells[j].problem = cells[j + 1].problem = reason
-        cuts.append(edge if cut is None else cut)
-    for glyph in line:
-        cell = cells[sum(cut <= (glyph.x0 + glyph.x1) / 2 for cut in cuts)]
-        if cell.lines:
-            cell.lines[0].append(glyph)
-        else:
-            cell.lines.append([glyph])
-    return cells
-
-
-def _white_near(line: Line, edge: float, em: float) -> float | None:
-    """A place within an em of a boundary where the letters part, or where digits turn into letters."""
-    best, widest = None, 0.08 * em
-    for last, glyph in pairwise(line):
-        middle = (last.x1 + glyph.x0) / 2
-        turns = (last.text.isdigit() and glyph.text.isalpha()) or (last.text.isalpha() and glyph.text.isdigit())
-        gap = glyph.x0 - last.x1 + (0.1 * em if turns else 0.0)
-        if abs(middle - edge) <= em and gap > widest:
-            best, widest = middle, gap
-    return best
-
-
-def _merged(rows: list[RawRow], edges: list[float]) -> list[RawRow]:
-    """Join lines that belong to one row: intervals set below their estimates, and text that wraps in its column."""
-    out: list[RawRow] = []
-    for row in rows:
-        filled = row.filled()
-        last = out[-1] if out else None
-        if last is not None and not row.after_rule and filled:
-            if 0 not in filled and _all_brackets(row, filled) and _takes_intervals(last, filled):
-                _append(last, row)
-                continue
-            if filled == [0] and 0 not in last.filled() and _next_is_interval(rows, row):
-                _append(last, row)  # a stub set half-way between the estimates and their intervals
-                continue
-            if 0 not in filled and _wraps(last, row, filled, edges):
-                _append(last, row)
-                continue
-        out.append(row)
-    return out
-
-
-def _append(row: RawRow, more: RawRow) -> None:
-    for cell, extra in zip(row.cells, more.cells, strict=True):
-        cell.lines += extra.lines
-        cell.problem = cell.problem or extra.problem
-
-
-def _all_brackets(row: RawRow, filled: list[int]) -> bool:
-    texts = [row.cells[j].read() for j in filled]
-    return all(t[:1] + t[-1:] in ("[]", "()") and any(c.isdigit() for c in t) for t in texts)
-
-
-def _takes_intervals(row: RawRow, filled: list[int]) -> bool:
-    return all(len(row.cells[j].lines) == 1 and _numeric(row.cells[j].read()) for j in filled)
-
-
-def _next_is_interval(rows: list[RawRow], row: RawRow) -> bool:
-    after = rows[rows.index(row) + 1 :][:1]
-    return bool(after) and 0 not in after[0].filled() and _all_brackets(after[0], after[0].filled())
-
-
-def _wraps(last: RawRow, row: RawRow, filled: list[int], edges: list[float]) -> bool:
-    """Every cell goes on with text where the line above reached the end of its column, or a lone cell below text."""
-    for j in filled:
-        above = last.cells[j]
-        if not above.lines or _numeric(row.cells[j].read()) or _numeric(above.read()):
-            return False
-        if len(filled) == 1:
-            continue
-        start = edges[j - 1] if j else above.lines[0][0].x0
-        end = edges[j] if j < len(edges) else max(g.x1 for line in above.lines for g in line)
-        if above.lines[-1][-1].x1 < start + 0.7 * (end - start):
-            return False
-    return True

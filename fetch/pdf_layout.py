@@ -386,19 +386,3 @@ def _distrust(glyphs: Sequence[Glyph]) -> str | None:
         if not _parted(last, glyph) and abs(last.size - glyph.size) > 0.08 * last.size:
             return "digits of different sizes in one number"
     return None
-
-
-def gutter(lines: Sequence[Sequence[Glyph]], frame: Box) -> tuple[float, ...]:
-    """The x of the white strip between two text columns, or nothing. Lines share a baseline across it by chance."""
-    votes: Counter[int] = Counter()
-    crossing: Counter[int] = Counter()
-    width = frame[2] - frame[0]
-    for line in lines:
-        parts = [part for part in split(line, 0.8) if part[-1].x1 - part[0].x0 >= 0.2 * width]
-        for part in parts:
-            crossing.update(range(int(part[0].x0) + 1, int(part[-1].x1) + 1))
-        for left, right in pairwise(parts):
-            votes.update(range(int(left[-1].x1) + 1, int(right[0].x0) + 1))
-    best = max(votes.values(), default=0)
-    middle = [x for x, n in votes.items() if n == best and n >= 5 and n > 2 * crossing[x]]
-    return (median(middle),) if middle else ()
