@@ -102,6 +102,11 @@ class Codebook:
         allowed = {q: frozenset(v) for q, v in per_question.items()} or None
         return cls(ordered, allowed, dict(aliases or {}), dict(missing or {}), normalise)
 
+    def recognises(self, text: str) -> bool:
+        """Whether a text is, or was meant to be, a label or a declared form of any question; raises nothing."""
+        known = {tidy(form).casefold() for form in (*self.labels, *(self.aliases or ()), *(self.missing or ()))}
+        return tidy(text).casefold() in known
+
     def match(self, raw: str | None, question: str = "") -> Match:
         """The meaning of one raw text. UserError for U+FFFD, and for a missing value made a word."""
         if raw is None:

@@ -85,9 +85,7 @@ class LabelTable:
         questions, question_codes = encode([""] * n if question is None else question, "question")
         countries, country_codes = encode([""] * n if country is None else country, "country")
         if question_codes.size != n:
-            raise UserError(
-                f"{question_codes.size} questions were given for {n} labels; expected one for each."
-            )
+            raise UserError(f"{question_codes.size} questions were given for {n} labels; expected one for each.")
         codes, reasons = _match_all(raws, question_codes, questions, book)
         if reason is not None:
             given = np.fromiter((reason_code(r or "valid") for r in reason), np.int8)
@@ -150,6 +148,7 @@ class LabelTable:
 
 ARRAYS = tuple(f.name for f in fields(LabelTable) if f.name not in
                ("items", "questions", "countries", "annotators", "labels", "reasons"))  # fmt: skip
+_BITMAP = 1 << 26  # keys up to which one byte for each key that could occur is cheaper than sorting
 _DTYPES: dict[str, Any] = {
     "item": np.int32, "question": np.int32, "country": np.int32, "annotator": np.int32, "kind": np.int8,
     "label": np.int16, "raw": np.object_, "reason": np.int8, "seconds": np.float64,
@@ -187,9 +186,11 @@ def repeated_keys(
             span = int(key.max()) + 1
         key = key * width + chosen
         span *= width
-    ordered = np.sort(key)
-    if not (ordered[1:] == ordered[:-1]).any():
-        return rows[:0]
+    if span <= _BITMAP:
+        held = np.zeros(span, np.bool_)
+        held[key] = True
+        if np.count_nonzero(held) == rows.size:
+            return rows[:0]
     order = np.argsort(key, kind="stable")
     again = order[1:][key[order][1:] == key[order][:-1]]
     return np.sort(rows[again])

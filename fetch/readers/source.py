@@ -1,0 +1,134 @@
+"""Bytes of an export into text: gzip, byte-order mark, strict decoding."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from countback.fetch.errors import UserError
+from countback.fetch.readers.report import SourceFile
+
+AnyPath = str | PathLike[str]
+_WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file's name and its bytes, unpacked where it was gzip; `file` describes it as it lies on the disk.
+
+    `secret` is a hash of the bytes that is printed nowhere: who has it has the file.
+    """
+
+    name: str
+    data: bytes
+    file: SourceFile
+    secret: bytes
+
+    def text(self, encoding: str = "utf-8") -> tuple[str, bool]:
+        """The text and whether a byte-order mark was removed. Raises UserError with the offset of a wrong byte."""
+        if self.data.startswith(_WIDE_MARKS) and encoding.lower().replace("-", "") == "utf8":
+            raise UserError(
+                f"{self.name} begins with a UTF-16 byte-order mark, and utf-8 was expected; say encoding='utf-16'."
+            )
+        try:
+            text = self.data.decode(encoding)
+        except UnicodeDecodeError as error:
+            raise UserError(
+                f"{self.name}: byte {error.start} (0x{self.data[error.start]:02X}) is not {encoding}. Name the "
+                "encoding the file was written in, encoding='cp1252' (or --encoding cp1252) for many spreadsheets."
+            ) from None
+        except (LookupError, UnicodeError) as error:
+            raise UserError(f"{self.name} cannot be decoded as {encoding!r}: {error}.") from None
+        return text.removeprefix("\ufeff"), text.startswith("\ufeff")
+
+
+def open_source(path: Path, name: str | None = None) -> Source:
+    """Reads one file. Raises UserError where it is absent, unreadable or a broken gzip file."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise UserError(f"{path} does not exist; expected a file of labels.") from None
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror or error}.") from None
+    file = SourceFile(name or path.name, len(data), hashlib.sha256(data).hexdigest())
+    secret = hashlib.blake2b(data, person=b"countback ids").digest()
+    if data[:2] == b"\x1f\x8b":
+        try:
+            data = gzip.decompress(data)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise UserError(f"{path} is a broken gzip file ({error}); get it again.") from None
+    return Source(name or path.name, data, file, secret)
+
+
+def open_all(paths: Sequence[Path]) -> list[Source]:
+    """Reads several files. Two of the same name take their folder's name with them, so that both can be told apart."""
+    names = [path.name for path in paths]
+    return [open_source(p, f"{p.parent.name}/{p.name}" if names.count(p.name) > 1 else None) for p in paths]
+
+
+def as_paths(path: AnyPath | Sequence[AnyPath]) -> list[Path]:
+    """One path or several. Raises UserError for none."""
+    paths = [Path(path)] if isinstance(path, (str, PathLike)) else [Path(p) for p in path]
+    if not paths:
+        raise UserError("No file was given; expected at least one export of labels.")
+    return paths
+
+
+def load_json(source: Source, encoding: str = "utf-8") -> Any:
+    """The value of a JSON file, or the list of values of a file with one JSON value on each line."""
+    text, _ = source.text(encoding)
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise UserError(f"{source.name} is nested too deeply to be an export of labels.") from None
+    except ValueError as whole:
+        lines = [line for line in text.splitlines() if line.strip()]
+        if len(lines) < 2 or not lines[0].lstrip().startswith("{"):
+            raise UserError(f"{source.name} is not JSON: {whole}. Export it again, or get the whole file.") from None
+        return list(_json_lines(source.name, text))
+
+
+def _json_lines(name: str, text: str) -> Iterator[Any]:
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            try:
+                yield json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise UserError(f"{name}, line {number}: not JSON ({error}); expected one value a line.") from None
+
+
+def plain(value: object) -> str:
+    """A JSON value as the text it would have in a cell: 1 is "1", 1.0 stays "1.0", null is empty, a list is JSON."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def as_object(value: object, where: str) -> dict[str, Any]:
+    """A JSON object, or a UserError that says where something else was found."""
+    if not isinstance(value, dict):
+        raise UserError(f"{where} is {_kind(value)}; expected an object in braces.")
+    return value
+
+
+def as_list(value: object, where: str) -> list[Any]:
+    """A JSON list (null counts as empty), or a UserError that says where something else was found."""
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise UserError(f"{where} is {_kind(value)}; expected a list in brackets.")
+    return value
+
+
+def _kind(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=True)
+    return f"{type(value).__name__} {text if len(text) < 40 else text[:40] + '...'}"
