@@ -74,9 +74,11 @@ def _one(verdict: Verdict) -> Iterator[str]:
 def arithmetic(verdict: Verdict) -> str:
     """One sentence: what is printed where, what follows from what, and by how much they miss each other."""
     where = ", ".join(str(part) for part in verdict.claim.where.values())
-    line = f"{where}: {verdict.claim.reads}. Reported {verdict.claim.reported}"
+    line = f"{where}: {verdict.claim.reads}."
+    if verdict.claim.reported:
+        line += f" Reported {verdict.claim.reported}"
     if verdict.recounted is not None:
-        line += f", recounted {_number(verdict.recounted)}"
+        line += f"{',' if verdict.claim.reported else ''} recounted {_number(verdict.recounted)}"
         if verdict.interval:
             line += f" (anything from {_number(verdict.interval[0])} to {_number(verdict.interval[1])})"
     if verdict.gap not in (None, "0", 0.0):
