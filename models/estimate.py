@@ -18,7 +18,7 @@ from countback.models.resampling import (
     Interval,
     Ints,
     bootstrap_totals,
-    mc_error,
+    mc_error_quantile,
     percentile_interval,
 )
 from scipy.special import ndtri
@@ -105,7 +105,7 @@ class Resampled:
         pairs = variance[:, None] + variance - 2 * covariance
         reach = float(ndtri(upper) * np.sqrt(np.maximum(pairs, 0.0).max()))
         low = float(np.quantile(noise, upper))
-        error = float(mc_error(lambda sample: np.asarray(np.quantile(sample, upper)), noise))
+        error = float(mc_error_quantile(noise, np.asarray(upper)))
         ends = replace(
             plain.interval, low=max(value - low, 0.0), high=value + reach, method="simultaneous", mc_error=(error, 0.0)
         )

@@ -148,11 +148,9 @@ def percentile_interval(draws: Floats, *, level: float = 0.95) -> Interval:
         note = "the statistic is undefined on every draw"
         return Interval(np.nan, np.nan, level, "percentile", len(draws), undefined, (np.nan, np.nan), note)
 
-    def ends(sample: Floats) -> Floats:
-        return np.asarray(np.quantile(sample, [(1 - level) / 2, (1 + level) / 2]))
-
-    low, high = ends(kept)
-    error = _pair(mc_error(ends, kept))
+    shares = np.array([(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(kept, shares)
+    error = _pair(mc_error_quantile(kept, shares))
     return Interval(float(low), float(high), level, "percentile", len(draws), undefined, error)
 
 
@@ -168,16 +166,6 @@ def bca_interval(
     """
     kept = draws[np.isfinite(draws)]
     undefined = len(draws) - len(kept)
-    influence = _influence(jackknife, strata)
-    spread = float((influence**2).sum())
-    acceleration = float((influence**3).sum()) / (6 * spread**1.5) if spread > 0 else 0.0
-
-    def ends(sample: Floats) -> Floats:
-        below = float((sample < point).mean() + (sample == point).mean() / 2)
-        z0 = ndtri(below)
-        z = z0 + ndtri(np.array([(1 - level) / 2, (1 + level) / 2]))
-        return np.asarray(np.quantile(sample, ndtr(z0 + z / (1 - acceleration * z))))
-
     note = ""
     if len(kept) == 0 or not np.isfinite(point):
         note = "the statistic is undefined on every draw or on the data"
@@ -185,8 +173,21 @@ def bca_interval(
         note = "every draw lies on one side of the estimate, so the bias correction does not exist"
     if note:
         return Interval(np.nan, np.nan, level, "bca", len(draws), undefined, (np.nan, np.nan), note)
-    low, high = ends(kept)
-    error = mc_error(lambda sample: ends(sample) if _two_sided(sample, point) else ends(kept), kept)
+    influence = _influence(jackknife, strata)
+    spread = float((influence**2).sum())
+    acceleration = float((influence**3).sum()) / (6 * spread**1.5) if spread > 0 else 0.0
+    below = float((kept < point).mean() + (kept == point).mean() / 2)
+    z0 = ndtri(below)
+    w = z0 + ndtri(np.array([(1 - level) / 2, (1 + level) / 2]))
+    at = z0 + w / (1 - acceleration * w)
+    shares = ndtr(at)
+    low, high = np.quantile(kept, shares)
+    # The ends move with z0 too, which is estimated from the same draws: d share / d below, then the variance of
+    # slope * (estimate of below) - (estimate of share), both being means of indicators over the draws.
+    slope = _density(at) * (1 + 1 / (1 - acceleration * w) ** 2) / _density(z0)
+    shared = np.minimum(shares, below) - shares * below
+    variance = slope**2 * below * (1 - below) + shares * (1 - shares) - 2 * slope * shared
+    error = mc_error_quantile(kept, shares, np.sqrt(variance / len(kept)))
     return Interval(float(low), float(high), level, "bca", len(draws), undefined, _pair(error))
 
 
@@ -300,20 +301,15 @@ def permutation_pvalue(observed: float, null: Floats) -> float:
     return (_count_at_least(observed, null) + 1) / (len(null) + 1)
 
 
-def mc_error(estimate: Callable[[Floats], Floats], draws: Floats, *, groups: int = 20) -> Floats:
-    """Monte Carlo standard error of any estimate computed from independent draws (draws, ...).
+def mc_error_quantile(draws: Floats, share: Floats, error: Floats | None = None) -> Floats:
+    """Monte Carlo standard error of quantiles of independent draws (draws,) at `share`.
 
-    Jackknife that deletes one group of draws at a time. Groups hold at least sqrt(draws) of them, which keeps it
-    valid for quantiles (Shao and Wu 1989); fewer than four draws say nothing and give NaN.
+    Half the distance between the quantiles one standard error of the share below and above; `error` is that of the
+    shares where they are themselves estimated.
     """
-    count = len(draws)
-    groups = min(groups, int(count**0.5))
-    if groups < 2:
-        return np.full(np.shape(estimate(draws)), np.nan)
-    label = np.arange(count) * groups // count
-    values = np.stack([np.asarray(estimate(draws[label != group]), np.float64) for group in range(groups)])
-    deviations: Floats = values - values.mean(axis=0)
-    return np.asarray(np.sqrt((groups - 1) / groups * (deviations**2).sum(axis=0)))
+    reach = np.sqrt(share * (1 - share) / len(draws)) if error is None else error
+    lower, upper = np.quantile(draws, [np.maximum(share - reach, 0), np.minimum(share + reach, 1)])
+    return np.asarray((upper - lower) / 2)
 
 
 def mc_error_mean(draws: Floats) -> Floats:
@@ -359,8 +355,9 @@ def _influence(jackknife: Floats, strata: Ints | None) -> Floats:
     return result
 
 
-def _two_sided(sample: Floats, point: float) -> bool:
-    return not ((sample < point).all() or (sample > point).all())
+def _density(z: Any) -> Any:
+    """Standard normal density."""
+    return np.exp(-(z**2) / 2) / (2 * np.pi) ** 0.5
 
 
 def _pair(values: Floats) -> tuple[float, float]:
