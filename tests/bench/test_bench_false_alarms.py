@@ -35,7 +35,6 @@ def test_false_alarm_rate(capsys):
             checks += 1
             alarms += not implied.meets(printed)
     with capsys.disabled():
-        print(
-            f"\n{TABLES} honest tables, {checks} checks, {alarms} false alarms, rate {float(Fraction(alarms, checks)):.2g}"
-        )
+        rate = float(Fraction(alarms, checks))
+        print(f"\n{TABLES} honest tables, {checks} checks, {alarms} false alarms, rate {rate:.2g}")
     assert alarms == 0
