@@ -27,8 +27,8 @@ _SECRET_NAME = (
     r"|sig|key|code|session|sid"
 )
 _SECRET = re.compile(
-    rf"(?P<name>(?:\A|(?<=[?&;#\s\"'({{,])|(?<=%3F)|(?<=%26)|(?<=%23))(?:{_SECRET_NAME})(?:=|%(?:25)*3D))"
-    r"(?P<value>(?:(?!%(?:25)*26|%(?:25)*23)[^&#;\s\"'<>])+)",
+    rf"(?P<name>(?:\A|[?&;#\s\"'({{,]|%(?:25)*(?:3F|26|23))(?:{_SECRET_NAME})(?:=|%(?:25)*3D))"
+    r"(?P<value>(?:(?!%(?:25)*(?:26|23)|[)\].,:]*(?:[\s\"'<>]|\Z))[^&#;\s\"'<>])+)",  # a sentence's last marks stay
     re.IGNORECASE,
 )
 _USERINFO = re.compile(r"(?P<scheme>\b[a-z][a-z0-9+.-]*://)[^/\s?#\"'<>]+@", re.IGNORECASE)
@@ -111,7 +111,7 @@ class Release:
     licence: str
     retrieved: str
     landing: str
-    files: tuple[Pin, ...]
+    files: tuple[Pin, ...] = ()
     note: str = ""
 
     def __post_init__(self) -> None:
@@ -141,13 +141,13 @@ def load_releases(path: Path) -> tuple[Release, ...]:
         raise UserError(f"{path}: expected a readable releases file, found: {error.strerror}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: expected TOML in UTF-8, found: {error}; correct that line.") from error
-    entries = table.get("release")
-    if set(table) != {"release"} or not isinstance(entries, list):
+    entries: Any = table.get("release")
+    tables = isinstance(entries, list) and entries and all(isinstance(entry, dict) for entry in entries)
+    if set(table) != {"release"} or not tables:
         found = ", ".join(sorted(table)) or "an empty file"
         raise UserError(f"{path}: expected [[release]] tables and nothing beside them, found: {found}.")
-    for entry in entries:
-        entry["files"] = entry.pop("file", [])  # [[release.file]] reads better than a list of inline tables
-    return _validated(path, entries)
+    # [[release.file]] reads better in TOML, `files` in Python.
+    return _validated(path, [{"files" if key == "file" else key: entry[key] for key in entry} for entry in entries])
 
 
 def _validated(path: Path, entries: list[Any]) -> tuple[Release, ...]:

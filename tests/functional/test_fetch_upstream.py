@@ -227,8 +227,8 @@ def _atom(number: int, identifier: str = "2610.02622", comment: str = "") -> byt
 </feed>""".encode()
 
 
-HISTORY = b"""<html><div class="submission-history"><h2>Submission history</h2> From: A
-[<a href="/show-email/x">view email</a>]<br/><strong><a href="/abs/2610.02622v1" rel="nofollow">[v1]</a></strong> Fri, 2 Oct 2026 17:00:00 UTC (1,102 KB)<br/>
+HISTORY = b"""<html><div class="submission-history"><h2>Submission history</h2> From: A [<a href="/">view email</a>]
+<strong><a href="/abs/2610.02622v1" rel="nofollow">[v1]</a></strong> Fri, 2 Oct 2026 17:00:00 UTC (1,102 KB)<br/>
 <strong><a href="/abs/2610.02622v2" rel="nofollow">[v2]</a></strong> Mon, 12 Oct 2026 07:05:09 UTC (1,104 KB)<br/>
 <strong>[v3]</strong> soon <em>(withdrawn)</em><br/></div></html>"""
 
