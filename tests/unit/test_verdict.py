@@ -1,0 +1,131 @@
+"""How a comparison becomes a verdict: truncation, uninformative checks, Monte Carlo error, data that proves nothing."""
+
+from __future__ import annotations
+
+from fractions import Fraction as F
+
+import pytest
+from countback.claims import verdict as v
+from countback.claims.registry import Check, Claim, Operand
+from countback.claims.reported import parse, word
+from countback.claims.verdict import Recount
+
+
+def operand(text: str, exact: bool | None = None) -> Operand:
+    return Operand(f"={text}", text, parse(text, exact=exact))
+
+
+def relation(name: str, of: list[str], equals: str, **more: object) -> Claim:
+    check = Check(name, tuple(operand(text) for text in of), operand(equals, False), **more)  # type: ignore[arg-type]
+    return Claim("c", "p", "arithmetic", {}, "reads", equals, check.target.number, check=check)
+
+
+def recount(reported: str, **found: object) -> v.Verdict:
+    number = parse(reported) if not reported.isalpha() else word(reported)
+    claim = Claim("c", "p", "recount", {}, "reads", reported, number, recipe="r")
+    return v.judge_recount(claim, Recount(**found), {})  # type: ignore[arg-type]
+
+
+def test_consistent_and_inconsistent_with_the_gap():
+    assert v.judge_relation(relation("sum", ["1.20", "0.30"], "1.51")).verdict == "consistent"  # 1.49 to 1.51
+    bad = v.judge_relation(relation("sum", ["1.20", "0.30"], "1.53"))
+    assert bad.verdict == "inconsistent"
+    assert bad.gap == "-0.015"  # at most 1.51 against at least 1.525
+    assert bad.agrees is False
+
+
+def test_truncation_is_tried_and_named_only_when_rounding_fails():
+    # 2/3 prints 0.67; 0.66 is 2/3 cut off
+    cut = v.judge_relation(relation("ratio", ["2", "3"], "0.66"))
+    assert cut.verdict == "consistent"
+    assert "only truncation" in cut.reason
+    assert cut.evidence["rounding"] == "truncation"
+    assert v.judge_relation(relation("ratio", ["2", "3"], "0.67")).reason == ""
+    assert v.judge_relation(relation("ratio", ["2", "3"], "0.65")).verdict == "inconsistent"
+
+
+def test_a_stated_rule_is_the_only_one():
+    claim = relation("ratio", ["2", "3"], "0.66")
+    assert v.judge_relation(claim, "half-up").verdict == "inconsistent"
+    assert v.judge_relation(claim, "truncation").verdict == "consistent"
+    assert v.judge_relation(relation("ratio", ["2", "3"], "0.67"), "truncation").verdict == "inconsistent"
+
+
+def test_uninformative_when_every_printable_value_is_implied():
+    # a part of 0 to 100 out of 0 to 100 could be any percentage
+    claim = relation("difference", ["50%", "50%"], "0%", domain=("0", "0.5"))
+    assert v.judge_relation(claim).verdict == "uninformative"
+    share = relation("count-share", ["50.0%"], "50.0%", n=(operand("1000"),))
+    assert v.judge_relation(share).verdict == "uninformative"  # every tenth of a percent is some k of 1,000
+    share = relation("count-share", ["50.0%"], "50.0%", n=(operand("999"),))
+    assert "only truncation" in v.judge_relation(share).reason  # 499 prints 49.9, 500 is 50.05 and prints 50.1
+    share = relation("count-share", ["40.89%"], "40.89%", n=(operand("565"),))
+    assert v.judge_relation(share).verdict == "inconsistent"  # 231 is 40.884..., 232 is 41.06...
+
+
+def test_a_divisor_that_may_be_zero_is_uninformative():
+    assert v.judge_relation(relation("ratio", ["1.0", "0.0"], "3.0")).verdict == "uninformative"
+
+
+def test_inequalities_stand_for_one_side():
+    assert v.judge_relation(relation("difference", ["0.0004", "0"], "< .001")).verdict == "consistent"
+    assert v.judge_relation(relation("difference", ["0.0024", "0"], "< .001")).verdict == "inconsistent"
+    assert v.judge_relation(relation("sum", ["4"], "> 5")).verdict == "inconsistent"
+
+
+@pytest.mark.parametrize(
+    ("reported", "value", "expected"),
+    [
+        ("81.1%", F(39800, 491), "reproduced"),  # 398 of 491 = 81.059...
+        ("81.1%", F(39700, 491), "differs"),  # 397 of 491 = 80.855...
+        ("0.66", 324 / 491, "reproduced"),
+        ("81.1%", 81.05, "reproduced"),  # a float on the boundary is given its own error
+        ("491", 491, "reproduced"),
+        ("491", 490, "differs"),
+    ],
+)
+def test_recounts_are_judged_within_rounding(reported, value, expected):
+    assert recount(reported, value=value).verdict == expected
+
+
+def test_monte_carlo_error_is_allowed_four_times_and_said():
+    assert recount("0.029", value=0.033).verdict == "differs"
+    drawn = recount("0.029", value=0.033, mc_error=0.001, seed=1)  # 0.033 - 4 x 0.001 = 0.029
+    assert drawn.verdict == "reproduced"
+    assert drawn.evidence["mc_error"] == 0.001
+    assert drawn.evidence["sigmas"] == 4
+    assert recount("0.029", value=0.034, mc_error=0.001).verdict == "differs"
+
+
+def test_words_are_compared_letter_by_letter():
+    assert recount("PASSED", value="PASSED").verdict == "reproduced"
+    assert recount("PASSED", value="FAILED").verdict == "differs"
+
+
+def test_both_ends_of_a_printed_interval_count():
+    assert recount("+2.9 to +18.7", value=0, low_high=(2.93, 18.66)).verdict == "reproduced"
+    assert recount("+2.9 to +18.7", value=0, low_high=(2.93, 18.90)).verdict == "differs"
+
+
+def test_readings_that_meet_the_printed_value_are_named():
+    found = recount("0.367", value=0.252, readings={"unweighted": 0.252, "weighted": 0.407, "median": 0.3671})
+    assert found.verdict == "differs"
+    assert found.evidence["readings_that_meet"] == ["median"]
+
+
+def test_synthetic_data_never_reproduces():
+    good = recount("491", value=491)
+    turned = v.not_evidence(good, v.SYNTHETIC)
+    assert (turned.verdict, turned.agrees, turned.recounted) == ("unchecked", True, "491")
+    assert turned.expected
+
+
+def test_summary_names_every_verdict():
+    assert v.summary([recount("491", value=491)]) == {
+        "reproduced": 1,
+        "consistent": 0,
+        "differs": 0,
+        "inconsistent": 0,
+        "uninformative": 0,
+        "unchecked": 0,
+    }
