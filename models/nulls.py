@@ -16,6 +16,7 @@ import numpy as np
 from countback.models.culture import MAJORITY, MODAL_GRID, Rule, lean_of_totals
 from countback.models.estimate import quotient, seed_of
 from countback.models.resampling import (
+    BATCH_BYTES,
     Floats,
     Ints,
     PermutationResult,
@@ -30,7 +31,7 @@ from numpy.typing import NDArray
 
 Statistic = Literal["variance", "weighted-variance", "range", "chi-square"]
 Value = Literal["labels", "majority"]
-Deal = Literal["replacement", "decks"]
+Deal = Literal["replacement", "decks", "shuffle"]
 
 
 @dataclass(frozen=True)
@@ -183,29 +184,31 @@ def culture_free_grid(
 ) -> GridNull:
     """Grids of synthetic countries that differ in nothing but the items they happen to get.
 
-    The items of each question are pooled over countries. `hands` (questions, countries) says how many items
-    each synthetic country is dealt; by default each copies a real country's number, in turn. `deal`:
-    "replacement" draws every item anew; "decks" deals from as many shuffled copies of the pool as needed.
-    `observed` is the published number of questions that show all labels and of unanimous ones.
+    `deal`: "replacement" pools the items of each question over countries and draws each country's anew; "decks"
+    deals them from as many shuffled copies of the pool as needed; "shuffle" keeps the real countries and their
+    numbers and shuffles them over the items of each question, or within each item where items are crossed
+    (the null for crossed data). `hands` (questions, countries) says how many items each synthetic country is
+    dealt; by default each copies a real country's number, in turn. `observed` is the published number of questions
+    that show all labels and of unanimous ones.
     """
     cast = votes.counts if rule.vote == "labels" else plurality(votes.counts, rule.item_ties)
     used = np.asarray(cast.any(axis=1))
     kept, cast = votes.keep(used), cast[used]
-    pool = np.bincount(kept.question, minlength=votes.n_questions)
-    sizes = _copied_sizes(kept, countries) if hands is None else np.asarray(hands, np.int64)
-    counts = np.zeros((2, draws), np.int64)
-    for q in np.flatnonzero(pool):
-        ends = np.cumsum(sizes[q])
-        at = dealt(int(pool[q]), int(ends[-1]), draws, rng, replacement=deal == "replacement")
-        running = np.zeros((draws, ends[-1] + 1, cast.shape[1]), np.int64)
-        np.cumsum(cast[kept.question == q][at], axis=1, out=running[:, 1:])
-        totals = running[:, ends] - running[:, ends - sizes[q]]
-        counts += grid_counts(letters(totals, rule.cell_ties)[..., None], cast.shape[1])
+    if deal == "shuffle":
+        sizes = _sizes(kept)
+        sums = _shuffled_sums(kept, cast.astype(np.float64), draws, rng)
+        grids = (np.swapaxes(letters(batch.astype(np.int64), rule.cell_ties), 1, 2) for batch in sums)
+        counts = np.concatenate([grid_counts(grid, cast.shape[1]) for grid in grids], axis=1)
+    else:
+        sizes = _copied_sizes(kept, countries) if hands is None else np.asarray(hands, np.int64)
+        counts = np.zeros((2, draws), np.int64)
+        for q in np.flatnonzero(_sizes(kept).any(axis=1)):
+            counts += _dealt_counts(cast[kept.question == q], sizes[q], deal, rule.cell_ties, draws, rng)
     published = (None, None) if observed is None else observed
     return GridNull(
         all_labels=_null_count(counts[0], published[0]),
         unanimous=_null_count(counts[1], published[1]),
-        pool=pool,
+        pool=np.bincount(kept.question, minlength=votes.n_questions),
         hands=sizes,
         rule=rule,
         deal=deal,
@@ -293,6 +296,24 @@ def _statistic(sums: Floats, sizes: NDArray[np.int64], statistic: Statistic) -> 
             centre = (filled * weight).sum(axis=-1) / total
             value = (weight * (filled - centre[..., None]) ** 2).sum(axis=-1) / np.maximum(present.sum(axis=1) - 1, 1)
     return np.where(enough, value, np.nan)
+
+
+def _dealt_counts(
+    cast: NDArray[np.int64], hands: NDArray[np.int64], deal: Deal, ties: Ties, draws: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """`grid_counts` of one question, (2, draws), when the items behind `cast` (items, k) are dealt into `hands`."""
+    items, k = cast.shape
+    ends = np.cumsum(hands)
+    counts = np.zeros((2, draws), np.int64)
+    step = max(1, BATCH_BYTES // (16 * int(ends[-1]) * k))
+    for start in range(0, draws, step):
+        rows = min(step, draws - start)
+        at = dealt(items, int(ends[-1]), rows, rng, replacement=deal == "replacement")
+        running = np.zeros((rows, ends[-1] + 1, k), np.int64)
+        np.cumsum(cast[at], axis=1, out=running[:, 1:])
+        totals = running[:, ends] - running[:, ends - hands]
+        counts[:, start : start + rows] = grid_counts(letters(totals, ties)[..., None], k)
+    return counts
 
 
 def _left_out(votes: Votes, used: NDArray[np.bool_], question: int) -> tuple[tuple[str, int], ...]:

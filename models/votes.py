@@ -14,6 +14,7 @@ from typing import Literal
 
 import numpy as np
 from countback.fetch.errors import UserError
+from countback.fetch.labels import HUMAN, JUDGE, LabelTable
 from countback.models.resampling import Floats, Ints
 from numpy.typing import NDArray
 
@@ -92,6 +93,31 @@ def tally(
         n_countries=countries,
         n_questions=questions,
         missing=int((~valid).sum()),
+    )
+
+
+def votes_of(table: LabelTable, judge: str | None = None) -> Votes:
+    """The human labels of a table counted per unit, or one judge's by its name among `table.annotators`.
+
+    Every voter of a table is tallied over all its countries and questions. Raises UserError for an unknown judge.
+    """
+    rows = table.kind == HUMAN
+    if judge is not None:
+        judges = sorted({table.annotators[code] for code in np.unique(table.annotator[table.kind == JUDGE])})
+        if judge not in judges:
+            raise UserError(
+                f"No judge is called {judge!r}. The judges of these labels are {', '.join(judges) or 'none'}. "
+                "Name one of those."
+            )
+        rows = (table.kind == JUDGE) & (table.annotator == table.annotators.index(judge))
+    return tally(
+        table.item[rows],
+        table.country[rows],
+        table.label[rows],
+        len(table.labels),
+        question=table.question[rows],
+        n_countries=len(table.countries),
+        n_questions=len(table.questions),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from countback.fetch.errors import UserError
+from countback.fetch.labels import LabelTable
 from countback.models.culture import (
     LABEL_MEAN,
     MAJORITY,
@@ -19,7 +20,7 @@ from countback.models.culture import (
     lean_report,
 )
 from countback.models.grid import modal_grid, stability, tie_report
-from countback.models.votes import Votes, letters, plurality, same_units, tally
+from countback.models.votes import Votes, letters, plurality, same_units, tally, votes_of
 
 A, B, C = 0, 1, 2
 
@@ -225,3 +226,23 @@ def test_crossed_items_are_resampled_across_countries() -> None:
     assert report.corrected.noise == pytest.approx(0.0, abs=1e-12)
     with pytest.raises(ValueError, match="two strata"):
         lean_report(crossed, MAJORITY, draws=10, rng=np.random.default_rng(1), strata="country")
+
+
+def test_votes_of_a_label_table() -> None:
+    table = LabelTable.from_arrays(
+        item=["v1", "v1", "v1", "v2", "v1", "v2", "v2"],
+        annotator=["x", "y", "z", "x", "gpt", "gpt", "opus"],
+        label=["A", "C", "see comment", "B", "A", "C", "A"],
+        country=["PK", "PK", "PK", "US", "PK", "US", "US"],
+        kind=[0, 0, 0, 0, 1, 1, 1],
+        codebook=["A", "B", "C"],
+    )
+    human, judge = votes_of(table), votes_of(table, "gpt")
+    assert human.missing == 1
+    order = np.argsort(human.item)
+    assert human.counts[order].tolist() == [[1, 0, 1], [0, 1, 0]]
+    assert [table.countries[c] for c in human.country[order]] == ["PK", "US"]
+    match = judge_match(human, judge, ties="strictest", draws=5, rng=np.random.default_rng(1))
+    assert match.values[-1] == 0.5
+    with pytest.raises(UserError, match=r"No judge is called 'x'\. The judges of these labels are gpt, opus\."):
+        votes_of(table, "x")

@@ -7,7 +7,7 @@ from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
-from countback.models.culture import LABEL_MEAN, MAJORITY
+from countback.models.culture import LABEL_MEAN, MAJORITY, Rule
 from countback.models.nulls import (
     adjust_bh,
     adjust_bonferroni,
@@ -165,6 +165,31 @@ def test_null_grid_with_the_cell_rule_against_enumeration() -> None:
     assert within(null.unanimous.mean, float(unanimous))
     assert null.all_labels.mean == 0.0
     assert null.pool.tolist() == [3]
+
+
+def test_the_shuffled_null_keeps_crossed_items_whole() -> None:
+    # Two items in two countries: A and B for the first, A and A for the second. Each shuffle gives one country A A,
+    # the other B A (a tie, so A): always unanimous. Labels that vote to the lenient side never are.
+    rows = [(0, 0, 0), (0, 1, 1), (1, 0, 0), (1, 1, 0)]
+    item, country, label = np.array(rows).T
+    crossed = tally(item, country, label, 3)
+    strict = culture_free_grid(crossed, draws=50, rng=np.random.default_rng(1), deal="shuffle", observed=(0, 1))
+    assert (strict.unanimous.mean, strict.unanimous.at_least, strict.all_labels.mean) == (1.0, 1.0, 0.0)
+    assert strict.hands.tolist() == [[2, 2]]
+    lenient = culture_free_grid(
+        crossed, draws=50, rng=np.random.default_rng(1), deal="shuffle", rule=Rule(cell_ties="lenient")
+    )
+    assert lenient.unanimous.mean == 0.0
+
+
+def test_the_shuffled_null_of_nested_items_against_enumeration() -> None:
+    # Countries of one, one and two items with labels A B C C: 12 ways to share them out, every one with the letters
+    # of its items (two different items tie to the stricter).
+    table = votes([(0, 0, "A"), (1, 0, "B"), (2, 0, "C"), (2, 0, "C")])
+    ways = list(permutations("ABCC"))
+    shown = np.mean([len({w[0], w[1], min(w[2:])}) == 3 for w in ways])
+    null = culture_free_grid(table, draws=DRAWS, rng=np.random.default_rng(1), deal="shuffle")
+    assert within(null.all_labels.mean, float(shown))
 
 
 def test_synthetic_countries_copy_the_real_ones_in_turn() -> None:
