@@ -84,7 +84,7 @@ def alpha_difference(
     crossed = np.zeros((items, labels, labels))
     crossed[np.arange(items), :, judge] = counts
     crossed += crossed.transpose(0, 2, 1).copy()
-    table = np.concatenate([crossed.reshape(items, -1), coincidences(counts).reshape(items, -1)], axis=1)
+    table = np.stack([crossed, coincidences(counts)], axis=1).reshape(items, 2 * labels * labels)
     strata = None if country is None else np.asarray(country)[kept]
     if cluster is not None:
         code = np.asarray(cluster)[kept]
