@@ -6,7 +6,7 @@ rounding rule prints so (`ROUNDING`). Words such as "about a third" stand for a 
 
 Forms read: `81.1%` `+15.1` `-0.126` (hyphen or U+2212) `.05` `0.60` `4.28 [4.28,4.29]` `1,860` `$3,022.50`
 `US$142-148` `3.25-4.28` (hyphen or en dash) `< .001` `5 x 10^-6` (also U+00D7, LaTeX) `14.6K` `2.49 pp` `4 of 12`,
-`58 / 348`, ISO and "2 October 2026" dates, hashes `d51af09b...a498`, byte sizes `427,804 bytes`.
+`58 / 348`, `1+9`, ISO and "2 October 2026" dates, hashes `d51af09b...a498`, byte sizes `427,804 bytes`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _ESTIMATE = re.compile(r"(.+?)\s*[\[(](.+)[\])]")
 _BRACKETS = re.compile(r"[\[(](.+)[\])]")
 _BETWEEN = (re.compile(r"\s*(?:\u2013|\sto\s)\s*"), re.compile(r"(?<=[0-9%KMB])\s*-\s*"))
 _INSIDE = (re.compile(r",\s+"), re.compile(";"), re.compile(","), *_BETWEEN)
-_LIST = re.compile(r"\s*(?:/|;|\sof\s)\s*")
+_LIST = re.compile(r"\s*(?:/|;|\sof\s)\s*|(?<=[0-9])\+(?=[0-9])")
 _SHORT_HASH = re.compile(r"([0-9a-f]{6,64})(?:\.\.\.|\u2026)([0-9a-f]{4,64})")
 _HASH = re.compile(r"(?=[a-f]*[0-9])(?![0-9]+e[0-9]+$)[0-9a-f]{6,64}")  # no word ("decade"), no power of ten ("123e45")
 _MONTHS = "january february march april may june july august september october november december".split()
