@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import pstdev
 
 import pytest
-from countback.claims.coverage import unbound_cells
+from countback.claims.coverage import UNBOUND, cover, unbound_cells
 from countback.claims.expand import addresses
 from countback.claims.registry import PAPERS, Check, Claim, Nested, Operand, Paper, load_paper
 from countback.claims.reported import parse
@@ -194,6 +194,16 @@ def test_thai_exam_accuracy_is_no_count_of_565() -> None:
 
 def test_every_number_of_a_table_is_bound_or_listed(paper: Paper) -> None:
     assert unbound_cells(paper) == []
+
+
+def test_every_number_of_the_text_is_bound_listed_or_context(paper: Paper, shared: Path) -> None:
+    document = (shared / "seeds" / "002_3474b2e9fc3399ad.txt").read_text(encoding="utf-8")
+    found = cover(paper, document)
+    assert len(found) > 2000
+    # Lines with tabs are cells: the test above has those of transcribed tables; Table 9 holds three numbers in sentences,
+    # the claims t9-shards and t9-models.
+    lines = document.splitlines()
+    assert [one for one in found if one.status == UNBOUND and "\t" not in lines[one.line - 1]] == []
 
 
 def operands(check: Check) -> Iterator[Operand]:
