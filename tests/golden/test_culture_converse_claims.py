@@ -200,8 +200,8 @@ def test_every_number_of_the_text_is_bound_listed_or_context(paper: Paper, share
     document = (shared / "seeds" / "002_3474b2e9fc3399ad.txt").read_text(encoding="utf-8")
     found = cover(paper, document)
     assert len(found) > 2000
-    # Lines with tabs are cells: the test above has those of transcribed tables; Table 9 holds three numbers in sentences,
-    # the claims t9-shards and t9-models.
+    # Lines with tabs are cells: the test above has those of transcribed tables; Table 9 holds three numbers in
+    # sentences, the claims t9-shards and t9-models.
     lines = document.splitlines()
     assert [one for one in found if one.status == UNBOUND and "\t" not in lines[one.line - 1]] == []
 
