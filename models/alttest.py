@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from countback.models.agreement import disagreement_weights, label_counts
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
@@ -135,10 +136,9 @@ def _indicators(
     pairs = item.astype(np.int64) * (int(annotator.max(initial=0)) + 1) + annotator
     if len(np.unique(pairs)) < len(pairs):
         raise ValueError("an annotator labelled an item more than once; keep one label per annotator and item")
-    width = int(max(label.max(initial=0), judge.max(initial=0))) + 1
-    counts = np.bincount(item * width + label, minlength=len(judge) * width).reshape(-1, width)
-    cost = 1.0 - np.eye(width) if values is None else np.subtract.outer(values, values) ** 2
-    total = counts @ cost
+    labels = int(max(label.max(initial=0), judge.max(initial=0))) + 1 if values is None else len(values)
+    cost = disagreement_weights(labels, "none" if values is None else "quadratic", values)
+    total = label_counts(item, label, len(judge), labels) @ cost
     answer = judge[item]
     human_cost = total[item, label]
     judge_cost = total[item, answer] - cost[answer, label]

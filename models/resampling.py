@@ -335,12 +335,13 @@ def _members(clusters: int, strata: Ints | None) -> list[NDArray[np.intp]]:
 
 
 def _distinct_rows(table: Floats) -> tuple[Floats, Ints]:
-    """The distinct rows and how many there are of each."""
+    """The distinct rows, in order of first appearance (not of their bytes), and how many there are of each."""
     # A row seen as one opaque value sorts and compares in one go; adding 0.0 turns -0.0 into 0.0 first.
     rows = np.ascontiguousarray(table + 0.0)
     whole = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
     _, first, counts = np.unique(whole, return_index=True, return_counts=True)
-    return table[first], counts
+    order = np.argsort(first)
+    return table[first[order]], counts[order]
 
 
 def _influence(jackknife: Floats, strata: Ints | None) -> Floats:

@@ -134,3 +134,10 @@ def test_items_without_a_judge_or_a_second_human_are_dropped_and_counted() -> No
 def test_two_labels_by_one_annotator_are_refused() -> None:
     with pytest.raises(ValueError, match="more than once"):
         alt_test(np.array([0, 0]), np.array([0, 0]), np.array([0, 1]), np.array([0]), epsilon=0.1)
+
+
+def test_numbers_of_labels_that_nobody_used_change_nothing() -> None:
+    item, annotator, label, judge = made_up(7)
+    few = alt_test(item, annotator, label, judge, epsilon=0.1, values=np.array([1.0, 2.0, 3.0, 4.0]))
+    more = alt_test(item, annotator, label, judge, epsilon=0.1, values=np.array([1.0, 2.0, 3.0, 4.0, 9.0]))
+    assert few.p.tolist() == more.p.tolist()
