@@ -73,6 +73,8 @@ def cover(paper: Paper, text: str) -> list[Found]:
                 status, by = CONTEXT, context
             elif table:
                 status, by = cells.get((table, token), (UNBOUND, ""))
+                if status == UNBOUND:  # a sentence in a cell, or a table that is not transcribed
+                    status, by = claimed.get((table, token), (UNBOUND, ""))
             else:
                 status, by = claimed.get((section, token), (UNBOUND, ""))
             found.append(Found(number, section, token, around, status, by))
@@ -193,7 +195,7 @@ def _table_of_line(lines: list[str]) -> dict[int, str]:
             before = caption[1]
             result.update(dict.fromkeys(block, before))
             block = []
-        elif len(line) > 200 and block:  # running text: the block's caption stood above it
+        elif len(line) > 200 and block and not lines[index - 1].strip():  # running text: the caption stood above
             result.update(dict.fromkeys(block, before))
             block = []
     return result

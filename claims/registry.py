@@ -38,6 +38,9 @@ A reference names numbers:
     18   "=0.05"               an exact number of our own
     { relation = "range", of = ["table-04|*|Nat"] }     a number computed from others
 
+    In paper.toml, rounding = "half-even" (or half-up ...) says which rule the paper states; "half-up-or-down" that it is
+    known to round, by a rule it does not state; without it, truncation too is tried before a number is called wrong.
+
     [[asserted]]  table, columns, rows?, why      # cells that nothing can check
     [[context]]   section, numbers, why           # numbers that state nothing about the work
     [[known]]     claims = [ids], verdict, since, why   # a confirmed finding: expected to stay as it is

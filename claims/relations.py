@@ -38,6 +38,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 
 from countback.claims.interval import Interval, total
@@ -281,6 +282,7 @@ def _matching(x: Numbers, extra: Extra) -> Interval:
 
 def _formula(x: Numbers, extra: Extra) -> Interval:
     names = dict(zip(extra.names, x, strict=True))
+    tree = _tree(extra.expr)
 
     def value(node: ast.expr) -> Interval:
         match node:
@@ -306,11 +308,15 @@ def _formula(x: Numbers, extra: Extra) -> Interval:
             f'formula "{extra.expr}" may use + - * / ( ) abs min max, numbers and {sorted(names)}; found "{found}"'
         )
 
-    try:
-        tree = ast.parse(extra.expr, mode="eval").body
-    except SyntaxError:
-        raise UserError(f'formula "{extra.expr}" cannot be read; write it like "(a - b) / c"') from None
     return value(tree)
+
+
+@lru_cache
+def _tree(expr: str) -> ast.expr:
+    try:
+        return ast.parse(expr, mode="eval").body
+    except SyntaxError:
+        raise UserError(f'formula "{expr}" cannot be read; write it like "(a - b) / c"') from None
 
 
 VALUES: dict[str, Callable[[Numbers, Extra], Interval]] = {

@@ -45,7 +45,7 @@ class PaperSpec(_Strict):
     url: StrictStr = ""
     licence: Words
     requires: Annotated[int, Field(ge=1)]
-    rounding: Literal["half-up", "half-even", "half-down", "truncation", ""] = ""
+    rounding: Literal["half-up", "half-even", "half-down", "half-up-or-down", "truncation", ""] = ""
     notes: StrictStr = ""
     table: list[TableSpec] = []
 

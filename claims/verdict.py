@@ -154,18 +154,17 @@ def _judge_value(claim: Claim, check: Check, rounding: str) -> Verdict:
     target = check.target
     assert target is not None
     assert target.number is not None
-    base = rounding or "half-up-or-down"
-    printed = _bounds(target.number, base)
-    implied = value(check, base)
-    used, reason = base, ""
-    if not implied.meets(printed) and not rounding:
+    used, reason = rounding or "half-up-or-down", ""
+    printed, implied = _bounds(target.number, used), value(check, used)
+    agrees = _agree(check, implied, printed, used)
+    if not agrees and not rounding:
         cut = _bounds(target.number, "truncation")
-        for operand_rule in (base, "truncation"):
-            if value(check, operand_rule).meets(cut):
-                implied, printed, used = value(check, operand_rule), cut, "truncation"
+        for operand_rule in (used, "truncation"):
+            attempt = value(check, operand_rule)
+            if _agree(check, attempt, cut, "truncation"):
+                implied, printed, agrees, used = attempt, cut, True, "truncation"
                 reason = "only truncation explains the printed value, rounding does not"
                 break
-    agrees = implied.meets(printed)
     verdict = CONSISTENT if agrees else INCONSISTENT
     if _could_not_fail(check, implied):
         verdict, reason = UNINFORMATIVE, "the implied interval covers every printable value"
@@ -180,6 +179,24 @@ def _judge_value(claim: Claim, check: Check, rounding: str) -> Verdict:
         agrees,
         {**_evidence(check), "rounding": used},
     )
+
+
+def _agree(check: Check, implied: Interval, printed: Interval, rule: str) -> bool:
+    """Whether some value is both implied and printed so.
+
+    Intervals that only touch do so at a tie of rounding, which half-even may print either way. Two prints of one value
+    by one rule cannot lie a whole unit apart, so `equal` asks for more than a touch; and what is cut off never reaches
+    the next printed value.
+    """
+    if not implied.meets(printed):
+        return False
+    touch = implied.high == printed.low or printed.high == implied.low
+    if check.relation == "equal" and implied.width and printed.width:
+        return not touch
+    if rule == "truncation" and printed.width:
+        away = printed.low if printed.low < 0 else printed.high  # the end that prints as the next value
+        return not (touch and away in (implied.low, implied.high) and not (implied.low < away < implied.high))
+    return True
 
 
 def _bounds(number: Reported, rule: str) -> Interval:
