@@ -20,7 +20,7 @@ from countback.fetch.errors import UserError
 from countback.fetch.pdf_captions import Caption, find_captions, give_captions
 from countback.fetch.pdf_columns import Grid, read_grid
 from countback.fetch.pdf_grammar import CellValue, Unread, parse_cell
-from countback.fetch.pdf_layout import Box, PageContent, View, read_page, reading_of, text_of
+from countback.fetch.pdf_layout import Box, Glyph, PageContent, View, lines_of, read_page, reading_of, split, text_of
 from countback.fetch.pdf_regions import find_regions
 from countback.fetch.pdf_rows import RawCell
 
@@ -126,7 +126,7 @@ def read_tables(path: str | Path, pages: Iterable[int] | None = None) -> tuple[P
     tables: list[PdfTable] = []
     characters = 0
     for number, content in page_contents(Path(path), pages):
-        hidden = tuple(f"{n} {what}s left out" for what, n in sorted(content.dropped.items()) if n)
+        hidden = tuple(f"left out: {what} ({n})" for what, n in sorted(content.dropped.items()) if n)
         for view in content.views:
             characters += len(view.glyphs)
             tables += [replace(table, notes=table.notes + hidden) for table in _view_tables(view, number)]
@@ -147,7 +147,9 @@ def page_contents(path: Path, pages: Iterable[int] | None) -> Iterator[tuple[int
         ) from error
     if not path.is_file():
         raise UserError(f"There is no file {path}. Give the path of a PDF.")
-    if b"%PDF-" not in path.open("rb").read(1024):
+    with path.open("rb") as file:
+        start = file.read(1024)
+    if b"%PDF-" not in start:
         raise UserError(f"{path} does not start like a PDF. It may be a saved web page; fetch the PDF again.")
     try:
         with pdfplumber.open(path) as pdf:
@@ -171,7 +173,7 @@ def _content(page: Any) -> PageContent:
 def _view_tables(view: View, page: int) -> list[PdfTable]:
     found: list[tuple[Box, Grid]] = []
     for box in find_regions(view):
-        inside = [g for g in view.glyphs if box[0] - 3 <= (g.x0 + g.x1) / 2 <= box[2] + 3 and box[1] < g.base < box[3]]
+        inside = _glyphs_of(view, box)
         rules = [r for r in view.rules if r.x0 >= box[0] - 3 and r.x1 <= box[2] + 3]
         grid = read_grid(inside, view.turned, box, rules, view.posts)
         if grid is not None:
@@ -183,6 +185,14 @@ def _view_tables(view: View, page: int) -> list[PdfTable]:
         if caption.of_table if caption else any(grid.header):
             tables.append(_table(view, page, box, grid, caption))
     return tables
+
+
+def _glyphs_of(view: View, box: Box) -> list[Glyph]:
+    """The text between the outer rules. A stretch of text that sticks out beyond their ends is taken whole: half a
+    number would be another number."""
+    lines = lines_of([g for g in view.glyphs if box[1] < g.base < box[3]])
+    stretches = [stretch for line in lines for stretch in split(line, 0.6)]
+    return [g for s in stretches if s[0].x0 < box[2] + 3 and s[-1].x1 > box[0] - 3 for g in s]
 
 
 def _table(view: View, page: int, box: Box, grid: Grid, caption: Caption | None) -> PdfTable:

@@ -200,7 +200,8 @@ def _header_paths(
         under = [r for r in spans if line[0].base <= r.y + 1 and r.y < next_base]
         parts = split(line, _STRIP)
         covers = [_covered(part, under, columns, edges, em) for part in parts]
-        covers = _widen_centred(parts, covers, columns, em, notes, last=i + 1 == len(header))
+        if not under and i + 1 < len(header):
+            covers = _widen_centred(parts, covers, columns, em, notes)
         for part, cover in zip(parts, covers, strict=True):
             ruled = any(r.x0 <= part[0].x0 + em and part[-1].x1 - em <= r.x1 for r in under)
             for j in cover:
@@ -237,12 +238,10 @@ def _widen_centred(
     columns: list[tuple[float, float]],
     em: float,
     notes: list[str],
-    *,
-    last: bool,
 ) -> list[list[int]]:
     """Without rules below them, texts of an upper header line that stand in the middle of runs of columns, and
     together leave out none but the first, are taken to span those runs; the note says that this was inferred."""
-    if last or not parts or len(parts) >= len(columns) - 1 or any(0 in cover or len(cover) > 1 for cover in covers):
+    if len(parts) >= len(columns) - 1 or any(0 in cover for cover in covers):
         return covers
     wide: list[list[int]] = []
     start = 1

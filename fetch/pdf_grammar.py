@@ -201,9 +201,9 @@ def _contradiction(
         return "a power of ten, or a ten with a footnote mark"
     if value.of == 0:
         return "a count out of zero"
-    in_bracket = "[" in text and low is not None and high is not None and "." not in text
+    whole = low is not None and high is not None and re.search(r"\[[^\].%]*\]", text) is not None
     encloses = estimate is not None and low is not None and high is not None and low <= estimate <= high
-    if in_bracket and not encloses and not interval_column and "%" not in text:
+    if whole and not encloses and not interval_column:
         return "two whole numbers in square brackets: a citation or an interval"
     if bounds is not None:
         for part in ("estimate", "low", "high"):

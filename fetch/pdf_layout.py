@@ -104,7 +104,12 @@ def read_page(page: Any) -> PageContent:
     dropped: Counter[str] = Counter()
     crop, bounds = _box4(page.cropbox), _box4(page.bbox)
     shades = [r for r in page.rects if r.get("fill") and not _is_white(r.get("non_stroking_color")) and r["height"] > 3]
-    chars = [c for c in page.chars if not (why := _hidden_char(c, crop, shades)) or dropped.update([why])]
+    chars = []
+    for char in page.chars:
+        if why := _hidden_char(char, crop, shades):
+            dropped[why] += bool(char["text"].strip())
+        else:
+            chars.append(char)
     glyphs = {angle: _draw_once(_glyphs(group, angle, bounds), dropped) for angle, group in _by_angle(chars).items()}
     words: dict[int, list[list[Glyph]]] = {}
     if len(glyphs) > 1:

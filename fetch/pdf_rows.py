@@ -81,7 +81,8 @@ def _cells(line: Line, edges: list[float], em: float) -> list[RawCell]:
         if cut is None:
             reason = f"text runs across the boundary of columns {j + 1} and {j + 2}"
             cells[j].problem = cells[j + 1].problem = reason
-        cuts.append(edge if cut is None else cut)
+            cut = next((run[-1].x1 + 0.01 for run in split(line, 0.18) if run[-1].x1 > edge), edge)
+        cuts.append(cut)
     for glyph in line:
         cell = cells[sum(cut <= (glyph.x0 + glyph.x1) / 2 for cut in cuts)]
         if cell.lines:
@@ -92,15 +93,20 @@ def _cells(line: Line, edges: list[float], em: float) -> list[RawCell]:
 
 
 def _white_near(line: Line, edge: float, em: float) -> float | None:
-    """A place within an em of a boundary where the letters part, or where digits turn into letters."""
-    best, widest = None, 0.08 * em
-    for last, glyph in pairwise(line):
-        middle = (last.x1 + glyph.x0) / 2
-        turns = (last.text.isdigit() and glyph.text.isalpha()) or (last.text.isalpha() and glyph.text.isdigit())
-        gap = glyph.x0 - last.x1 + (0.1 * em if turns else 0.0)
-        if abs(middle - edge) <= em and gap > widest:
-            best, widest = middle, gap
-    return best
+    """Where a stretch of text over a boundary falls in two: at a white wider than all others in it, or at the only
+    place where digits meet letters."""
+    stretch = next((part for part in split(line, 0.8) if part[-1].x1 > edge), line)
+    whites = sorted((b.x0 - a.x1, (a.x1 + b.x0) / 2) for a, b in pairwise(stretch))
+    near = [white for white in whites if abs(white[1] - edge) <= em and white[0] > 0.08 * em]
+    if near and near[-1] == whites[-1] and (len(whites) == 1 or whites[-2][0] < 0.75 * near[-1][0]):
+        return near[-1][1]
+    token = next((part for part in split(stretch, 0.18) if part[-1].x1 > edge), stretch)
+    turns = [(a.x1 + b.x0) / 2 for a, b in pairwise(token) if _turns(a.text, b.text)]
+    return turns[0] if len(turns) == 1 and abs(turns[0] - edge) <= em else None
+
+
+def _turns(a: str, b: str) -> bool:
+    return (a.isdigit() and b.isalpha()) or (a.isalpha() and b.isdigit())
 
 
 def _merged(rows: list[RawRow], edges: list[float]) -> list[RawRow]:
