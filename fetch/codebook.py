@@ -40,7 +40,8 @@ VALID = 0
 
 Normalise = Literal["exact", "space", "space+case"]
 _ZERO_WIDTH = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad"))
-_STRINGIFIED = frozenset({"None", "nan", "NaN", "NaT", "<NA>"})
+_LOST = re.compile("[\ufffd\ud800-\udfff]")  # U+FFFD, and halves of a character outside the basic plane
+STRINGIFIED = frozenset({"None", "nan", "NaN", "NaT", "<NA>"})  # what str() makes of a missing value
 SET_SEPARATOR = "+"
 
 
@@ -49,6 +50,11 @@ def reason_code(reason: str) -> int:
     if reason not in _CODE:
         raise UserError(f"Unknown reason {reason!r}. The reasons are: {', '.join(REASONS)}.")
     return _CODE[reason]
+
+
+def is_lost(text: str) -> bool:
+    """Whether a text holds a character that decoding has destroyed."""
+    return _LOST.search(text) is not None
 
 
 def tidy(text: str) -> str:
@@ -91,6 +97,8 @@ class Codebook:
         """From an ordered list, or one list per question. Raises UserError where that is no codebook."""
         if isinstance(labels, Codebook):
             return labels
+        if isinstance(labels, str) or not isinstance(labels, Sequence | Mapping):
+            raise UserError(f"The codebook is {labels!r}; expected the ordered labels, as in ['A', 'B', 'C'].")
         per_question = {str(q): list(v) for q, v in labels.items()} if isinstance(labels, Mapping) else {}
         ordered = _merge_orders(per_question) if per_question else _distinct(list(labels), "The codebook")
         for raw, label in (aliases or {}).items():
@@ -114,19 +122,19 @@ class Codebook:
         found = self._exact(raw, question)
         if found is not None:
             return found
-        if "\ufffd" in raw:
+        if _LOST.search(raw):
             raise UserError(
-                f"The label {raw!r} holds U+FFFD: it was decoded with the wrong code page earlier on. "
+                f"The label {raw!a} holds U+FFFD or half a character: it was decoded wrongly earlier on. "
                 "Go back to the original bytes and name their encoding (encoding='cp1252', for example)."
             )
         clean = tidy(raw)
         if not clean:
             return Match(-1, "blank", "" if raw == "" else "only white space")
-        if raw in _STRINGIFIED:
+        if clean in STRINGIFIED:
             raise UserError(
-                f"The label {raw!r} is not in the codebook {list(self.labels)}: most likely a missing value "
+                f"The label {clean!r} is not in the codebook {list(self.labels)}: most likely a missing value "
                 "was turned into a word. Add it to the codebook if it is a category, or say "
-                f"missing={{{raw!r}: 'blank'}}."
+                f"missing={{{clean!r}: 'blank'}}."
             )
         return self._near(raw, clean, question)
 
@@ -134,7 +142,7 @@ class Codebook:
         """The codebook's labels first, so that "None" or "NA" may be one; then what was declared."""
         if text in self.labels and self._is_allowed(text, question):
             return Match(self.labels.index(text))
-        if self.aliases and text in self.aliases:
+        if self.aliases and text in self.aliases and self._is_allowed(self.aliases[text], question):
             return Match(self.labels.index(self.aliases[text]), repair="alias")
         if self.missing and text in self.missing:
             return Match(-1, self.missing[text])
@@ -161,8 +169,8 @@ class Codebook:
 
 
 def _distinct(labels: list[str], what: str) -> tuple[str, ...]:
-    if isinstance(labels, str) or not labels:
-        raise UserError(f"{what} is {labels!r}; expected the ordered labels, as in codebook=['A', 'B', 'C'].")
+    if not labels:
+        raise UserError(f"{what} is empty; expected the ordered labels, as in codebook=['A', 'B', 'C'].")
     for label in labels:
         if not isinstance(label, str) or not label:
             raise UserError(f"{what} holds {label!r}; expected texts that are not empty.")

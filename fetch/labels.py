@@ -140,6 +140,17 @@ class LabelTable:
         """The rows where `keep` (shape (n,)) is true; vocabularies and codes stay as they are."""
         return replace(self, **{name: getattr(self, name)[keep] for name in ARRAYS})
 
+    def require_pairs(self) -> None:
+        """Raises UserError where no item has valid labels of two annotators on one question: nothing to compare."""
+        key = self.item[self.valid].astype(np.int64) * max(len(self.questions), 1) + self.question[self.valid]
+        order = np.argsort(key, kind="stable")
+        key, who = key[order], self.annotator[self.valid][order]
+        if not ((key[1:] == key[:-1]) & (who[1:] != who[:-1])).any():
+            raise UserError(
+                f"No item has labels of two annotators ({np.unique(who).size} annotators, {key.size} valid labels), "
+                "so there is no agreement to compute. Check which column is the annotator and which the item."
+            )
+
     def counts(self) -> dict[str, int]:
         """How many rows have each reason, "valid" among them; reasons with no row are left out."""
         counted = np.bincount(self.reason, minlength=len(self.reasons))

@@ -95,7 +95,7 @@ def _one(names: set[str]) -> str:
 
 def _ids_per_file(sources: Sequence[Source], name: str, options: Options, tally: Tally) -> Options:
     """Annotator numbers restart from table to table more often than not, so an id means one person within its file."""
-    if len(sources) < 2 or options.namespace is not None or name in ("label-studio-csv", "potato-csv"):
+    if len(sources) < 2 or options.namespace is not None or name in ("label-studio-csv", "potato-csv", "survey"):
         return options
     tally.notes.append(
         "annotator ids are taken as one person's within a file; say namespace='global' if they are the same people "

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from countback.fetch.codebook import MISSING, REASONS, VALID, reason_code, tidy
+from countback.fetch.codebook import MISSING, REASONS, STRINGIFIED, VALID, is_lost, reason_code, tidy
 from countback.fetch.errors import UserError
 from countback.fetch.labels import HUMAN, JUDGE, LabelTable, repeated_keys
 from countback.fetch.readers.columns import Column, concatenate, distinct
@@ -21,8 +21,6 @@ from countback.fetch.readers.people import apply_people, check_attributes, hashe
 from countback.fetch.readers.report import DuplicateReport, IngestReport, Tally
 from countback.fetch.readers.source import Source
 from numpy.typing import NDArray
-
-_STRINGIFIED = frozenset({"None", "nan", "NaN", "NaT", "<NA>"})
 
 
 @dataclass(frozen=True)
@@ -148,9 +146,9 @@ def _clean_ids(answers: Answers, tally: Tally) -> Answers:
         column: Column = getattr(answers, name)
         clean = [tidy(value) for value in column.values]
         for raw, value in zip(column.values, clean, strict=True):
-            if "\ufffd" in value or any("\ud800" <= ch <= "\udfff" for ch in value):
+            if is_lost(value):
                 raise UserError(f"The {name} {raw!a} holds a character that was lost in decoding; name the encoding.")
-            if value in _STRINGIFIED and name in ("annotator", "country"):
+            if value in STRINGIFIED and name in ("annotator", "country"):
                 raise UserError(
                     f"The {name} {value!r} is most likely a missing value that was turned into a word; "
                     "leave such cells empty in the export."

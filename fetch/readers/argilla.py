@@ -9,7 +9,7 @@ from countback.fetch.errors import UserError
 from countback.fetch.readers.answers import Answers, Collector
 from countback.fetch.readers.options import Options
 from countback.fetch.readers.report import Tally
-from countback.fetch.readers.source import Source, as_list, as_object, load_json, plain
+from countback.fetch.readers.source import Source, as_list, as_object, plain
 
 _STATES = {"submitted": "valid", "discarded": "discarded", "draft": "draft", "pending": "not_asked"}
 Response = tuple[str, str, str, str]  # question, user, state, label
@@ -19,7 +19,7 @@ def argilla_answers(sources: Sequence[Source], options: Options, tally: Tally) -
     """One answer for each response to each question; suggestions are judges. A discarded response is kept as such."""
     out = Collector()
     for source in sources:
-        value = load_json(source)
+        value = source.value
         records = as_list([value] if isinstance(value, dict) else value, source.name)
         questions = _questions(records, source.name)
         for i, raw in enumerate(records):
@@ -134,6 +134,6 @@ def _state(status: object, tally: Tally, where: str) -> str:
         if why not in tally.unknown:
             tally.cannot_know(why, "discarded", "draft")
         return "valid"
-    if status not in _STATES:
+    if plain(status) not in _STATES:
         raise UserError(f"{where}: the status {plain(status)!r} is not known; expected {', '.join(_STATES)}.")
-    return _STATES[str(status)]
+    return _STATES[plain(status)]

@@ -9,7 +9,7 @@ from countback.fetch.errors import UserError
 from countback.fetch.readers.label_studio import MIN_KEYS
 from countback.fetch.readers.options import LIST_ROLES, Options
 from countback.fetch.readers.potato import ANSWERS_KEY, is_potato_header
-from countback.fetch.readers.source import Source, load_json
+from countback.fetch.readers.source import Source
 from countback.fetch.readers.survey import is_survey
 
 JSON_READERS = ("label-studio", "label-studio-min", "potato", "argilla", "doccano")
@@ -31,7 +31,7 @@ def kind_of_file(source: Source) -> str:
 
 def json_reader(source: Source) -> str:
     """The reader for a JSON export, by the keys of its first objects."""
-    value = load_json(source)
+    value = source.value
     rows = [row for row in (value if isinstance(value, list) else [value]) if isinstance(row, dict)][:50]
     keys = {str(key) for row in rows for key in row}
     if ANSWERS_KEY in keys:

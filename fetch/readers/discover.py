@@ -23,6 +23,7 @@ NAMES = {
     "seconds": "seconds leadtime leadtimeseconds durationseconds timeseconds",
     "time": "time timestamp t createdat submittedat completedat updatedat",
 }
+_WHO = {"annotator", "judge"}
 _OPTIONAL = ("seconds", "time", "kind")  # doubt about these costs nothing that is not asked for later
 
 
@@ -32,22 +33,23 @@ def discover(header: Sequence[str], options: Options, tally: Tally, name: str, n
     Raises UserError where a needed role is missing, where two columns answer to one, and where a column was told that
     is not there or holds personal data.
     """
-    _refuse_repeats(header, name)
     found: dict[str, int] = {}
     for role in ROLES:
         told = options.column(role)
         if told is not None:
             found[role] = position(header, told, role, name)
-    taken = set(found.values()) | {header.index(c) for role in LIST_ROLES for c in options.listed(role) or []}
+    told_positions = set(found.values())
+    taken = told_positions | {header.index(c) for role in LIST_ROLES for c in options.listed(role) or []}
     for role in ROLES:
-        if role not in found:
+        if role not in found and not (role in _WHO and found.keys() & _WHO):
             fits = [i for i, column in enumerate(header) if i not in taken and bare(column) in NAMES[role].split()]
             if len(fits) > 1 and role not in _OPTIONAL:
                 raise UserError(_which(header, [header[i] for i in fits], role, name))
             if len(fits) == 1:
                 found[role] = fits[0]
-    if "judge" in found and "annotator" in found:
-        raise UserError(_which(header, [header[found["annotator"]], header[found["judge"]]], "annotator", name))
+    judges = [i for i, column in enumerate(header) if i not in taken and bare(column) in NAMES["judge"].split()]
+    if judges and found.get("annotator") not in (None, *told_positions):
+        raise UserError(_which(header, [header[found["annotator"]], header[judges[0]]], "annotator", name))
     _refuse_missing(header, found, options, needed, name)
     for role, index in found.items():
         if is_pii(header[index]) and role != "annotator" and not options.keep_pii:
@@ -79,7 +81,8 @@ def listed(header: Sequence[str]) -> str:
     return shown + (f" and {len(header) - 30} more" if len(header) > 30 else "") or "none"
 
 
-def _refuse_repeats(header: Sequence[str], name: str) -> None:
+def refuse_repeats(header: Sequence[str], name: str) -> None:
+    """Raises UserError for a header without names, and for one that has a name twice."""
     named = [column for column in header if column]
     if not named:
         raise UserError(f"{name} has no header; expected a first line with the names of the columns.")

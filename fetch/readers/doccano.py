@@ -8,7 +8,7 @@ from countback.fetch.errors import UserError
 from countback.fetch.readers.answers import Answers, Collector
 from countback.fetch.readers.options import Options, per_file
 from countback.fetch.readers.report import Tally
-from countback.fetch.readers.source import Source, as_list, as_object, load_json, plain
+from countback.fetch.readers.source import Source, as_list, as_object, plain
 
 
 def doccano_answers(sources: Sequence[Source], options: Options, tally: Tally) -> Answers:
@@ -16,7 +16,7 @@ def doccano_answers(sources: Sequence[Source], options: Options, tally: Tally) -
     out = Collector()
     tally.cannot_know("doccano does not export who was asked and did not answer.", "skipped", "not_asked", "draft")
     for source in sources:
-        value = load_json(source)
+        value = source.value
         who = per_file(options.annotator, source.name, "annotator")
         for i, raw in enumerate(as_list([value] if isinstance(value, dict) else value, source.name)):
             where = f"{source.name}: document {i}"

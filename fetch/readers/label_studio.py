@@ -16,7 +16,7 @@ from countback.fetch.readers.answers import Answers, Collector
 from countback.fetch.readers.discover import listed
 from countback.fetch.readers.options import Options
 from countback.fetch.readers.report import Tally
-from countback.fetch.readers.source import Source, as_list, as_object, load_json, plain
+from countback.fetch.readers.source import Source, as_list, as_object, plain
 
 # Types of result whose value is about the whole item, and the key of the value that holds the answer.
 ITEM_TYPES = {
@@ -79,7 +79,7 @@ def label_studio_answers(sources: Sequence[Source], options: Options, tally: Tal
 
 
 def _tasks(source: Source) -> Iterator[tuple[dict[str, Any], str]]:
-    value = load_json(source)
+    value = source.value
     for i, task in enumerate(as_list([value] if isinstance(value, dict) else value, source.name)):
         yield as_object(task, f"{source.name}: task {i}"), f"{source.name}: task {i}"
 
@@ -252,18 +252,18 @@ def json_min_answers(sources: Sequence[Source], options: Options, tally: Tally) 
     lose_skips(tally)
     out = Collector()
     for source in sources:
-        value = load_json(source)
+        value = source.value
         rows = as_list([value] if isinstance(value, dict) else value, source.name)
-        for i, raw in enumerate(rows):
-            row = as_object(raw, f"{source.name}: row {i}")
+        rows = [as_object(row, f"{source.name}: row {i}") for i, row in enumerate(rows)]
+        keys = list(dict.fromkeys(key for row in rows for key in row if key not in _NOT_QUESTIONS))
+        questions = min_questions(keys, options, source.name)
+        item, country = options.column("item") or "id", options.column("country")
+        for row in rows:
             tally.read["annotations"] += 1
-            for question in min_questions([k for k in row if k not in _NOT_QUESTIONS], options, source.name):
-                key = options.column("item") or "id"
-                country = options.column("country")
-                who = row.get("annotator")
+            for question in questions:
                 out.add(
-                    plain(row.get(key)),
-                    plain(who.get("id") or who.get("email")) if isinstance(who, dict) else plain(who),
+                    plain(row.get(item)),
+                    _People().id_of(row.get("annotator")),
                     plain(row.get(question)),
                     question=question,
                     country=plain(row.get(country)) if country else "",
@@ -283,13 +283,14 @@ def lose_skips(tally: Tally) -> None:
 def min_questions(keys: list[str], options: Options, name: str) -> list[str]:
     """Which keys are questions: told, or named by the codebook. Raises UserError where neither says."""
     label = options.column("label")
-    told = options.listed("questions") or ([label] if label else list(options.codebook.allowed or ()))
+    told = options.listed("questions") or ([label] if label else None)
+    told = told or [question for question in options.codebook.allowed or () if question in keys]
     if not told:
         raise UserError(
             f"{name}: this export puts the task's data and the answers side by side, so which of them are questions "
             f"cannot be told. Name them: columns={{'questions': [...]}}. It has {listed(keys)}."
         )
     absent = [q for q in told if q not in keys]
-    if len(absent) == len(told):
-        raise UserError(f"{name} has no key {absent[0]!r}; it has {listed(keys)}.")
+    if absent:
+        raise UserError(f"{name} has no question {absent[0]!r}; it has {listed(keys)}.")
     return told

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
-from countback.fetch.codebook import SET_SEPARATOR, VALID, Match, reason_code
+from countback.fetch.codebook import SET_SEPARATOR, VALID, Match, is_lost, reason_code
 from countback.fetch.errors import UserError
 from countback.fetch.labels import JUDGE
 from countback.fetch.readers.columns import Column, distinct
@@ -151,6 +151,8 @@ class Book:
             raise UserError(f"The labels {parts} cannot be joined into a set: {SET_SEPARATOR!r} is part of one.")
         name = SET_SEPARATOR.join(parts)
         if name not in self.labels:
+            if len(self.labels) >= np.iinfo(np.int16).max:
+                raise UserError("More than 32,767 different sets of labels occur; read them with multi='each'.")
             self.labels.append(name)
         return Match(self.labels.index(name), repair=next((m.repair for m in matches if m.repair), ""))
 
@@ -162,7 +164,7 @@ class Book:
                 return plain_match
 
         def is_label(part: str) -> str:
-            match = Match(-1, "blank") if "\ufffd" in part else self.codebook.match(part, question)
+            match = Match(-1, "blank") if is_lost(part) else self.codebook.match(part, question)
             return self.codebook.labels[match.label] if match.reason == "valid" else ""
 
         reply = parse_reply(text, is_label, key=self.options.reply_key, pattern=self.options.reply_pattern)

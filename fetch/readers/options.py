@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Literal, get_args
 
 from countback.fetch.codebook import Codebook, Normalise
 from countback.fetch.errors import UserError
+from countback.fetch.readers.source import stem
 
 Duplicates = Literal["error", "first", "last", "drop-both"]
 Several = Literal["error", "exclude"]
@@ -102,6 +103,13 @@ def make_options(
     for name, allowed in choices.items():
         if name in more and more[name] not in allowed:
             raise UserError(f"{name}={more[name]!r} is not a choice; expected one of {', '.join(map(repr, allowed))}.")
+    unknown = more.keys() - {f.name for f in fields(Options)}
+    if unknown:
+        known = ", ".join(f.name for f in fields(Options))
+        raise UserError(f"There is no option {min(unknown)!r}; the options are aliases, missing, normalise, {known}.")
+    for name in ("judges", "multi"):
+        if isinstance(more.get(name), str) and more[name] != "each":
+            more[name] = (more[name],)
     book = Codebook.of(codebook, aliases=aliases, missing=missing, normalise=normalise)
     return Options(book, columns or {}, **more)  # type: ignore[arg-type]
 
@@ -110,9 +118,8 @@ def per_file(option: PerFile, file: str, what: str) -> str | None:
     """The value of an option for one file. Raises UserError where a mapping leaves the file out."""
     if option is None:
         return None
-    stem = file.partition(".")[0]
     if isinstance(option, str):
-        return option.replace(FROM_FILE, stem)
-    if file not in option and stem not in option:
+        return option.replace(FROM_FILE, stem(file))
+    if file not in option and stem(file) not in option:
         raise UserError(f"{what}={dict(option)!r} names no value for the file {file!r}; add it.")
-    return option[file] if file in option else option[stem]
+    return option[file] if file in option else option[stem(file)]

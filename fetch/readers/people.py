@@ -10,7 +10,7 @@ from countback.fetch.errors import UserError
 from countback.fetch.labels import JUDGE
 from countback.fetch.readers.columns import Column, distinct, paired
 from countback.fetch.readers.options import Options
-from countback.fetch.readers.source import Source
+from countback.fetch.readers.source import Source, stem
 from numpy.typing import NDArray
 
 # Names of columns, in lower case and without punctuation, that hold personal data.
@@ -62,11 +62,12 @@ def namespaced(annotator: Column, country: Column, file: Column, kind: NDArray[n
     """
     where = options.namespace
     if where in ("file", "country"):
-        space = file.map(lambda name: name.partition(".")[0]) if where == "file" else country
+        space = file.map(stem) if where == "file" else country
         named = paired(annotator, space, lambda who, of: f"{of}/{who}")
         return _where(kind == JUDGE, annotator, named) if (kind == JUDGE).any() else named
     if where is None:
-        clash = _first_in_two(annotator, country, kind != JUDGE)
+        stated = np.array([place != "" for place in country.values], np.bool_)[country.codes]
+        clash = _first_in_two(annotator, country, (kind != JUDGE) & stated)
         if clash:
             who, places = clash
             raise UserError(

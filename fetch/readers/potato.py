@@ -15,7 +15,7 @@ from countback.fetch.readers.answers import Answers, Collector
 from countback.fetch.readers.discover import leave_out, listed
 from countback.fetch.readers.options import Options
 from countback.fetch.readers.report import Tally
-from countback.fetch.readers.source import Source, as_list, as_object, load_json, plain
+from countback.fetch.readers.source import Source, as_list, as_object, plain
 from countback.fetch.readers.tables import Grid
 
 STATE_FILE = "user_state.json"
@@ -39,9 +39,9 @@ def potato_answers(sources: Sequence[Source], options: Options, tally: Tally) ->
     """The answers of all users. A question with several options kept is read from the trail, or is unresolved."""
     out = Collector()
     for source in sources:
-        state = as_object(load_json(source), source.name)
+        state = as_object(source.value, source.name)
         tally.read["users"] += 1
-        who = plain(state.get("user_id")) or source.name.rpartition("/")[0]
+        who = plain(state.get("user_id"))
         answered = as_object(state.get(ANSWERS_KEY) or {}, f"{source.name}: {ANSWERS_KEY}")
         trails = as_object(state.get("instance_id_to_behavioral_data") or {}, f"{source.name}: behavioral data")
         for item, held in answered.items():
@@ -115,12 +115,13 @@ def _add(
 def _latest(changes: object, question: str) -> str:
     """The option that the newest select of a question chose, by its timestamp; "" where there is no trail."""
     selects = [
-        (float(c["timestamp"]), i, chosen_label(plain(c.get("label_name")), plain(c.get("new_value"))))
+        (c["timestamp"], i, chosen_label(plain(c.get("label_name")), plain(c.get("new_value"))))
         for i, c in enumerate(changes if isinstance(changes, list) else [])
         if isinstance(c, dict)
         and c.get("schema_name") == question
         and c.get("action") == "select"
         and isinstance(c.get("timestamp"), int | float)
+        and c["timestamp"] == c["timestamp"]
     ]
     return max(selects)[2] if selects else ""
 

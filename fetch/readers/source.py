@@ -8,6 +8,7 @@ import json
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,11 @@ class Source:
     file: SourceFile
     secret: bytes
 
+    @cached_property
+    def value(self) -> Any:
+        """The value of a JSON file, or the list of values of a file with one JSON value on each line."""
+        return _load_json(self)
+
     def text(self, encoding: str = "utf-8") -> tuple[str, bool]:
         """The text and whether a byte-order mark was removed. Raises UserError with the offset of a wrong byte."""
         if self.data.startswith(_WIDE_MARKS) and encoding.lower().replace("-", "") == "utf8":
@@ -49,7 +55,13 @@ class Source:
         return text.removeprefix("\ufeff"), text.startswith("\ufeff")
 
 
-def open_source(path: Path, name: str | None = None) -> Source:
+def stem(name: str) -> str:
+    """A file's name without its last ending and without .gz: "za" for "za.csv.gz"."""
+    bare = name.removesuffix(".gz")
+    return bare.rpartition(".")[0] or bare
+
+
+def open_source(path: Path, name: str) -> Source:
     """Reads one file. Raises UserError where it is absent, unreadable or a broken gzip file."""
     try:
         data = path.read_bytes()
@@ -57,20 +69,27 @@ def open_source(path: Path, name: str | None = None) -> Source:
         raise UserError(f"{path} does not exist; expected a file of labels.") from None
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror or error}.") from None
-    file = SourceFile(name or path.name, len(data), hashlib.sha256(data).hexdigest())
+    file = SourceFile(name, len(data), hashlib.sha256(data).hexdigest())
     secret = hashlib.blake2b(data, person=b"countback ids").digest()
     if data[:2] == b"\x1f\x8b":
         try:
             data = gzip.decompress(data)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise UserError(f"{path} is a broken gzip file ({error}); get it again.") from None
-    return Source(name or path.name, data, file, secret)
+    return Source(name, data, file, secret)
 
 
 def open_all(paths: Sequence[Path]) -> list[Source]:
-    """Reads several files. Two of the same name take their folder's name with them, so that both can be told apart."""
-    names = [path.name for path in paths]
-    return [open_source(p, f"{p.parent.name}/{p.name}" if names.count(p.name) > 1 else None) for p in paths]
+    """Reads several files. Two of the same name take their folders' names with them, so that both can be told apart."""
+    whole = [path.resolve() for path in paths]
+    twice = next((path for path in whole if whole.count(path) > 1), None)
+    if twice is not None:
+        raise UserError(f"{twice.name} was given twice; its labels would count double.")
+    depth, names = 1, [path.name for path in paths]
+    while len(set(names)) < len(names):
+        depth += 1
+        names = ["/".join(path.parts[-depth:]) for path in whole]
+    return [open_source(path, name) for path, name in zip(paths, names, strict=True)]
 
 
 def as_paths(path: AnyPath | Sequence[AnyPath]) -> list[Path]:
@@ -81,9 +100,8 @@ def as_paths(path: AnyPath | Sequence[AnyPath]) -> list[Path]:
     return paths
 
 
-def load_json(source: Source, encoding: str = "utf-8") -> Any:
-    """The value of a JSON file, or the list of values of a file with one JSON value on each line."""
-    text, _ = source.text(encoding)
+def _load_json(source: Source) -> Any:
+    text, _ = source.text()
     try:
         return json.loads(text)
     except RecursionError:

@@ -9,7 +9,7 @@ from countback.fetch.codebook import VALID, reason_code
 from countback.fetch.errors import UserError
 from countback.fetch.readers.answers import Answers
 from countback.fetch.readers.columns import Column
-from countback.fetch.readers.discover import listed
+from countback.fetch.readers.discover import NAMES, listed
 from countback.fetch.readers.options import Options
 from countback.fetch.readers.people import bare, is_pii
 from countback.fetch.readers.report import Tally
@@ -29,7 +29,7 @@ def is_survey(header: list[str]) -> bool:
     """Whether the header has a respondent's id and none of a labelling tool's item columns."""
     names = {bare(name) for name in header}
     marks = names & (_METADATA | {"ipaddress", "locationlatitude", "locationlongitude", *_PERSON})
-    return len(marks) >= 2 and bool(names & set(_PERSON)) and "item" not in names
+    return len(marks) >= 2 and bool(names & set(_PERSON)) and not names & set(NAMES["item"].split())
 
 
 def survey_answers(grid: Grid, options: Options, tally: Tally) -> Answers:

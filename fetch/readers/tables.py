@@ -11,7 +11,7 @@ from countback.fetch.errors import UserError
 from countback.fetch.labels import HUMAN, JUDGE
 from countback.fetch.readers.answers import Answers
 from countback.fetch.readers.columns import Column, concatenate, read_delimited
-from countback.fetch.readers.discover import discover, leave_out, listed, position
+from countback.fetch.readers.discover import discover, leave_out, listed, position, refuse_repeats
 from countback.fetch.readers.options import Options
 from countback.fetch.readers.people import ATTRIBUTES, bare
 from countback.fetch.readers.report import Tally
@@ -50,8 +50,17 @@ def load_grid(source: Source, options: Options, tally: Tally) -> Grid:
     if delimiter != ",":
         tally.notes.append(f"{source.name} is divided by {delimiter!r}")
     header, columns = read_delimited(text, delimiter, source.name)
-    tally.read["rows"] += len(columns[0]) if columns else 0
-    return Grid(source.name, [name.strip() for name in header], columns)
+    return checked_grid(source.name, header, columns, tally)
+
+
+def checked_grid(name: str, header: list[str], columns: list[Column], tally: Tally) -> Grid:
+    """A grid with rows and with distinct names. Raises UserError for one without."""
+    grid = Grid(name, [column.strip() for column in header], columns)
+    refuse_repeats(grid.header, name)
+    if not len(grid):
+        raise UserError(f"{name} holds a header and no row; expected labels below it.")
+    tally.read["rows"] += len(grid)
+    return grid
 
 
 def guess_delimiter(text: str, name: str) -> str:
@@ -91,7 +100,8 @@ def wide_answers(grid: Grid, options: Options, tally: Tally) -> Answers:
     cells = [position(grid.header, name, told[0], grid.name) for name in names]
     needed = [r for r in ("item", "annotator") if r != role]
     roles = discover(grid.header, options, tally, grid.name, needed)
-    roles = {r: i for r, i in roles.items() if r != role and i not in cells}
+    replaced = {role, "judge"} if role == "annotator" else {role}
+    roles = {r: i for r, i in roles.items() if r not in replaced and i not in cells}
     extra = attribute_positions(grid.header, [*roles.values(), *cells])
     leave_out(grid.header, [*roles.values(), *cells, *extra.values()], tally)
     tally.columns.pop("label", None)
@@ -123,6 +133,7 @@ def melt(
 def rows_as_answers(grid: Grid, roles: dict[str, int], options: Options, tally: Tally, label: Column) -> Answers:
     """The columns of the roles, and for each role that no column has, a constant."""
     n = len(label)
+    judge = JUDGE if "judge" in roles else HUMAN
     if not tally.hidden:
         tally.cannot_know(_ONLY_ANSWERS, "not_asked", "skipped", "discarded", "draft")
 
@@ -136,7 +147,7 @@ def rows_as_answers(grid: Grid, roles: dict[str, int], options: Options, tally: 
         question=column("question"),
         country=column("country"),
         file=Column.constant(grid.name, n),
-        kind=_kinds(column("kind"), "judge" in roles, grid.name),
+        kind=_kinds(column("kind"), grid.name) if "kind" in roles else np.full(n, judge, np.int8),
         state=np.full(n, reason_code("valid"), np.int8),
         seconds=_numbers(column("seconds"), tally),
         time=column("time"),
@@ -149,14 +160,11 @@ def attribute_positions(header: Sequence[str], used: Iterable[int]) -> dict[str,
     return {name: i for i, name in enumerate(header) if bare(name) in ATTRIBUTES and i not in taken}
 
 
-def _kinds(column: Column, judge: bool, name: str) -> NDArray[np.int8]:
-    if judge:
-        return np.full(len(column), JUDGE, np.int8)
-    unknown = [v for v in column.values if v and v.strip().casefold() not in _KINDS]
+def _kinds(column: Column, name: str) -> NDArray[np.int8]:
+    unknown = [v for v in column.values if v.strip().casefold() not in _KINDS]
     if unknown:
         raise UserError(f"{name}: the kind {unknown[0]!r} is not known; expected human or judge in every row.")
-    lookup = np.array([_KINDS.get(v.strip().casefold(), HUMAN) for v in column.values], np.int8)
-    return lookup[column.codes] if len(column) else np.zeros(0, np.int8)
+    return np.array([_KINDS[v.strip().casefold()] for v in column.values], np.int8)[column.codes]
 
 
 def _numbers(column: Column, tally: Tally) -> NDArray[np.float64]:

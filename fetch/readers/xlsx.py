@@ -12,7 +12,7 @@ from countback.fetch.readers.columns import Column
 from countback.fetch.readers.options import Options
 from countback.fetch.readers.report import Tally
 from countback.fetch.readers.source import Source
-from countback.fetch.readers.tables import Grid
+from countback.fetch.readers.tables import Grid, checked_grid
 
 
 def load_workbook_grid(source: Source, options: Options, tally: Tally) -> Grid:
@@ -73,5 +73,4 @@ def _grid(name: str, rows: list[list[str]], tally: Tally) -> Grid:
         if any(row[len(header) :]):
             raise UserError(f"{name}, row {number} has cells beyond the header's {len(header)} columns; name them.")
     body = [row[: len(header)] + [""] * (len(header) - len(row)) for row in rows[1:]]
-    tally.read["rows"] += len(body)
-    return Grid(name, header, [Column.of(row[i] for row in body) for i in range(len(header))])
+    return checked_grid(name, header, [Column.of(row[i] for row in body) for i in range(len(header))], tally)
