@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isqrt
+from math import isqrt, lcm
 
 Exact = int | Fraction
 
@@ -93,11 +93,14 @@ class Interval:
 
 def total(intervals: Iterable[Interval]) -> Interval:
     """The sum of intervals; of none, exactly 0."""
-    low = high = Fraction(0)
-    for each in intervals:
-        low += each.low
-        high += each.high
-    return Interval(low, high)
+    ends = [(each.low, each.high) for each in intervals]
+    return Interval(_sum([low for low, _ in ends]), _sum([high for _, high in ends]))
+
+
+def _sum(values: list[Fraction]) -> Fraction:
+    """Their sum over one common denominator: several times faster than adding fractions one by one."""
+    common = lcm(*(value.denominator for value in values))
+    return Fraction(sum(value.numerator * (common // value.denominator) for value in values), common)
 
 
 _ROOT_SCALE = 10**18

@@ -90,8 +90,8 @@ class Reported:
     def rounded(self, rule: str) -> Interval:
         """The closed hull of the values that print as this under one rule of `ROUNDING`."""
         below, above, _, _ = ROUNDING[rule]
-        if self.step == 0 or self.kind == "words":
-            return self.interval
+        if self.step == 0 or self.kind == "words" or below == above == _HALF:
+            return self.interval  # the common case, made once
         if self.value < 0 or (self.value == 0 and self.text.lstrip().startswith(("-", "\u2212"))):
             below, above = above, below
         if self.value == 0 and rule == "truncation":  # both sides of zero truncate to it

@@ -202,10 +202,12 @@ def _agree(check: Check, implied: Interval, printed: Interval, rule: str) -> boo
 def _bounds(number: Reported, rule: str) -> Interval:
     """What a printed number stands for; an inequality such as "< .001" or "> 5" stands for one side of its bound."""
     interval = number.rounded(rule)
+    if number.kind != "inequality":
+        return interval
     far = max(abs(interval.low), abs(interval.high), Fraction(1)) * 10**9
-    if number.kind == "inequality" and number.compare in ("<", "<="):
+    if number.compare in ("<", "<="):
         return Interval(-far, interval.high)
-    if number.kind == "inequality" and number.compare in (">", ">="):
+    if number.compare in (">", ">="):
         return Interval(interval.low, far)
     return interval
 
