@@ -201,6 +201,20 @@ def same_units(voters: Sequence[Votes], ties: Ties) -> tuple[tuple[Votes, ...], 
     return tuple(cut), {reason: count for reason, count in dropped.items() if count}
 
 
+def balanced(votes: Votes) -> Votes:
+    """The units of items that have a label in every country (that has any) of their question.
+
+    Where items are crossed, countries that miss different items differ by their items too; this takes that away.
+    """
+    voted = np.asarray(votes.counts.any(axis=1))
+    kept = votes.keep(voted)
+    cells = np.unique(kept.question * votes.n_countries + kept.country)
+    needed = np.bincount(cells // votes.n_countries, minlength=votes.n_questions)
+    key = kept.item * votes.n_questions + kept.question
+    _, unit, present = np.unique(key, return_inverse=True, return_counts=True)
+    return kept.keep(present[unit] == needed[kept.question])
+
+
 def _take(votes: Votes, rows: NDArray[np.intp]) -> Votes:
     return replace(
         votes,

@@ -20,7 +20,7 @@ from countback.models.culture import (
     lean_report,
 )
 from countback.models.grid import modal_grid, stability, tie_report
-from countback.models.votes import Votes, letters, plurality, same_units, tally, votes_of
+from countback.models.votes import Votes, balanced, letters, plurality, same_units, tally, votes_of
 
 A, B, C = 0, 1, 2
 
@@ -190,6 +190,20 @@ def test_only_units_that_everyone_labelled_are_compared() -> None:
     assert dropped == {"no valid judge label": 1, "tied": 1}
     np.testing.assert_array_equal(kept.item, [0, 2, 3, 4])
     np.testing.assert_array_equal(kept.keys(), said.keys())
+
+
+def test_balanced_keeps_items_seen_everywhere() -> None:
+    # Question 0 is asked in countries 0 and 2, question 1 in all three; item 1 misses country 2, item 3 country 1.
+    rows = [(0, 0, 0), (0, 2, 0), (1, 0, 0), (2, 0, 1), (2, 1, 1), (2, 2, 1), (3, 0, 1), (3, 2, 1)]
+    item, country, question = np.array(rows).T
+    table = tally(item, country, np.zeros(8, int), 3, question=question)
+    assert sorted(zip(balanced(table).item, balanced(table).country, strict=True)) == [
+        (0, 0),
+        (0, 2),
+        (2, 0),
+        (2, 1),
+        (2, 2),
+    ]
 
 
 def test_judge_match_with_ties_and_missing_labels() -> None:
