@@ -126,7 +126,7 @@ def assemble(
     answers = _only_known_questions(answers, options, tally)
     if options.multi == "each":
         answers, options = one_question_each(answers, options)
-    annotator = apply_people(answers.annotator, options)
+    annotator = apply_people(answers.annotator, answers.kind, options)
     annotator = namespaced(annotator, answers.country, answers.file, answers.kind, options)
     if options.namespace != "global":
         check_attributes(annotator, answers.attributes, answers.kind != JUDGE)

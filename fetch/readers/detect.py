@@ -20,7 +20,7 @@ READERS = (*TABLE_READERS, *JSON_READERS)
 def kind_of_file(source: Source) -> str:
     """ "xlsx", "json" or "delimited". Raises UserError for bytes that are none of them."""
     if source.data.startswith(b"PK\x03\x04"):
-        if b"xl/" in source.data or b"[Content_Types]" in source.data:
+        if source.name.lower().endswith((".xlsx", ".xlsm")) or b"xl/workbook.xml" in source.data:
             return "xlsx"
         raise UserError(f"{source.name} is a zip archive and no workbook; unpack it and give the files in it.")
     start = source.data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]

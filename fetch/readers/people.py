@@ -38,18 +38,19 @@ def shown(who: str) -> str:
     return "(an e-mail address)" if "@" in who else repr(who)
 
 
-def apply_people(annotator: Column, options: Options) -> Column:
+def apply_people(annotator: Column, kind: NDArray[np.int8], options: Options) -> Column:
     """One id per person: e-mail addresses become ids by the mapping `people`.
 
-    Raises UserError where some annotators are e-mail addresses and others ids, and no mapping joins them: one person
-    would count as two.
+    Raises UserError where some humans are e-mail addresses and others ids, and no mapping joins them: one person would
+    count as two.
     """
     known = {email.casefold(): who for email, who in options.people.items()}
     joined = annotator.map(lambda who: known.get(who.casefold(), who)) if known else annotator
-    emails = [who for who in joined.values if "@" in who]
-    if emails and len(emails) < len(joined.values):
+    humans, _ = distinct(joined.codes[kind != JUDGE], len(joined.values))
+    emails = sum("@" in joined.values[code] for code in humans)
+    if 0 < emails < humans.size:
         raise UserError(
-            f"{len(emails)} annotators are e-mail addresses and {len(joined.values) - len(emails)} are ids, so that "
+            f"{emails} annotators are e-mail addresses and {humans.size - emails} are ids, so that "
             "one person may count as two. Give the ids of the addresses: people={'someone@example.org': '3', ...}."
         )
     return joined

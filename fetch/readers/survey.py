@@ -156,10 +156,12 @@ def _states(answers: Answers, grid: Grid, k: int, tally: Tally) -> Answers:
     else:
         why = "The survey does not tell a question that was skipped from one that was never shown; both are blank."
         tally.cannot_know(why, "skipped", "not_asked")
-    for name, column in zip(grid.header, grid.columns, strict=True):
-        if bare(name) == "finished":
-            unfinished = np.tile(_is(column, "false") | _is(column, "0"), k)
-            state[unfinished & (state == VALID)] = reason_code("draft")
+    finished = [column for name, column in zip(grid.header, grid.columns, strict=True) if bare(name) == "finished"]
+    if not finished:
+        tally.cannot_know("Without the column Finished, a response that was given up looks like a whole one.", "draft")
+    for column in finished:
+        unfinished = np.tile(_is(column, "false") | _is(column, "0"), k)
+        state[unfinished & (state == VALID)] = reason_code("draft")
     return replace(answers, state=state)
 
 

@@ -19,7 +19,6 @@ from countback.fetch.readers.source import Source
 from numpy.typing import NDArray
 
 _DELIMITERS = (",", ";", "\t", "|")
-_ONLY_ANSWERS = "A table shows the answers that are in it, not what was asked, skipped, discarded or begun."
 _KINDS = {"human": HUMAN, "person": HUMAN, "judge": JUDGE, "model": JUDGE, "llm": JUDGE}
 
 
@@ -80,11 +79,19 @@ def guess_delimiter(text: str, name: str) -> str:
 
 def long_answers(grid: Grid, options: Options, tally: Tally) -> Answers:
     """One row of the grid is one answer."""
+    only_answers(tally)
     roles = discover(grid.header, options, tally, grid.name, ("item", "annotator", "label"))
     extra = attribute_positions(grid.header, roles.values())
     leave_out(grid.header, [*roles.values(), *extra.values()], tally)
     answers = rows_as_answers(grid, roles, options, tally, grid.columns[roles["label"]])
     return replace(answers, attributes={name: grid.columns[i] for name, i in extra.items()})
+
+
+def only_answers(tally: Tally) -> None:
+    """What a table without a column for it cannot show."""
+    if not tally.hidden:
+        why = "A table shows the answers that are in it, not what was asked, skipped, discarded or begun."
+        tally.cannot_know(why, "not_asked", "skipped", "discarded", "draft")
 
 
 def wide_answers(grid: Grid, options: Options, tally: Tally) -> Answers:
@@ -105,6 +112,7 @@ def wide_answers(grid: Grid, options: Options, tally: Tally) -> Answers:
     extra = attribute_positions(grid.header, [*roles.values(), *cells])
     leave_out(grid.header, [*roles.values(), *cells, *extra.values()], tally)
     tally.columns.pop("label", None)
+    only_answers(tally)
     tally.columns[told[0]] = ", ".join(names)
     tally.unknown.append("An empty cell of a wide file may be an answer left blank or one never asked for.")
     return melt(grid, roles, {grid.header[i]: grid.columns[i] for i in cells}, role, options, tally, extra)
@@ -134,8 +142,6 @@ def rows_as_answers(grid: Grid, roles: dict[str, int], options: Options, tally: 
     """The columns of the roles, and for each role that no column has, a constant."""
     n = len(label)
     judge = JUDGE if "judge" in roles else HUMAN
-    if not tally.hidden:
-        tally.cannot_know(_ONLY_ANSWERS, "not_asked", "skipped", "discarded", "draft")
 
     def column(role: str) -> Column:
         return grid.columns[roles[role]] if role in roles else Column.constant("", n)

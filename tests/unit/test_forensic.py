@@ -231,18 +231,31 @@ def test_debit_names_the_only_deviation_a_share_allows() -> None:
 
 
 @pytest.mark.parametrize("n", range(2, 7))
-def test_grimmer_is_informative_exactly_when_some_printable_deviation_fails(n: int) -> None:
-    """Means and deviations printed as whole numbers, of values given to a multiple of ten: coarse enough to matter."""
-    for mean in ("0", "1"):
-        passes = [grimmer(mean, str(sd), n).consistent for sd in range(60)]
-        flags = {grimmer(mean, str(sd), n).informative for sd in range(60) if passes[sd]}
-        assert flags == {not all(passes)}, (n, passes)
+@pytest.mark.parametrize("items", [1, 2, 5, 7, 12])
+@pytest.mark.parametrize("places", [0, 1])
+def test_grimmer_is_informative_exactly_when_some_printable_pair_fails(n: int, items: int, places: int) -> None:
+    """Coarse printing, so that there are pairs of mean and deviation of which none fails."""
+    assert not grimmer("0", "3", 6, items=12).informative
+    unit = 10**places
+    means = [f"{m / unit:.{places}f}" for m in range(unit + 1)]
+    sds = [f"{d / unit:.{places}f}" for d in range(12 * unit)]
+    mean_fails = not all(grim(mean, n, items).consistent for mean in means)
+    for mean in means[:: 1 + 4 * places]:
+        checks = [grimmer(mean, sd, n, items) for sd in sds]
+        flags = {check.informative for check in checks if check.consistent}
+        assert flags <= {mean_fails or not all(check.consistent for check in checks)}, (mean, n, items)
 
 
 def test_grimmer_is_informative_at_a_large_n_when_the_deviation_could_be_too_small() -> None:
     assert grimmer("3.80", "0.58", 14610).informative  # a fifth of 3s and four fifths of 4s: at least 0.40
     assert grimmer("3.80", "0.39", 14610).nearest == ("0.40",)
     assert not grimmer("4.00", "0.58", 14610).informative
+    assert grimmer("4.00", "0.58", 14610, within=(1, 5)).informative  # on a scale no deviation is above 2
+
+
+def test_the_nearest_deviation_may_print_two_ways() -> None:
+    """Five persons, eight items, sum 0: sd = sqrt(Q / 4) / 8 is .088 at Q = 2, and .125 at Q = 4: .12 or .13."""
+    assert grimmer("0.00", "0.11", 5, items=8).nearest == ("0.12",)
 
 
 def test_large_inputs_take_no_search() -> None:

@@ -32,7 +32,7 @@ def test_tables_of_critical_values(name: str, value: str, freedom: tuple[str, ..
     assert float(p_of(name, value, *freedom).mid) == pytest.approx(level, rel=1e-3)
 
 
-@pytest.mark.parametrize("value", ["0", "0.001", "0.5", "1", "2.2", "5", "12", "38"])
+@pytest.mark.parametrize("value", ["0", "0.001", "0.5", "1", "2.2", "5", "12", "38", "1000000"])
 @pytest.mark.parametrize("df", ["1", "2.5", "28", "1000", "100000000"])
 def test_tails_agree_with_another_implementation(value: str, df: str) -> None:
     x, freedom = float(value), float(df)
@@ -80,6 +80,9 @@ def test_what_is_wrong_is_said_with_the_nearest_p() -> None:
         ("t(28) = 2.20, p > .05", False, True),
         ("t(28) = 2.20, ns", False, True),
         ("t(28) = 1.20, ns", True, False),  # .2402
+        ("t(28) < -2.2, p < .05", True, False),  # a larger effect: p below .0403
+        ("t(28) < -2.2, p > .05", False, True),
+        ("t(28) > -2.2, p < .02", False, None),  # a smaller effect: p above .0325, on either side of .05
         ("t(28) = 2.20, p < .10", True, None),  # says nothing about .05
         ("t(28) = 2.05, p = .05", True, None),  # 2.045 to 2.055: .0503 to .0493, on both sides
         ("F(2, 28) = 22.20, p < .001", True, False),

@@ -35,6 +35,8 @@ ACCEPTED: dict[str, dict[str, object]] = {
     "−0.5 [−0.9, −0.1]*": {"estimate": D("-0.5"), "low": D("-0.9"), "high": D("-0.1"), "marks": ("*",)},
     "0.61 (0.02)": {"estimate": D("0.61"), "aside": D("0.02")},
     "12 (34%)": {"estimate": D(12), "aside": D(34), "aside_unit": "%"},
+    "0.55 – 0.67": {"low": D("0.55"), "high": D("0.67")},
+    "0.55 to 0.67": {"low": D("0.55"), "high": D("0.67")},
     "[0.55, 0.67]": {"low": D("0.55"), "high": D("0.67")},
     "0.61 +/- 0.02": {"estimate": D("0.61"), "error": D("0.02")},
     "< .001": {"relation": "<", "estimate": D(".001")},
@@ -63,6 +65,8 @@ REJECTED: dict[str, str] = {
     "0.61 60.02": "more than one number",
     "1 234": "more than one number",
     "12 34": "more than one number",
+    "2 −5": "more than one number",  # two cells, not the range 2 to 5
+    "0.55 –0.67": "more than one number",
     "1.2 × 10-3": "more than one number",
     "3/0": "out of zero",
     "0.67–0.55": "runs downward",

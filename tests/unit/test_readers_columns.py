@@ -7,7 +7,6 @@ import pytest
 from countback.fetch.errors import UserError
 from countback.fetch.readers.columns import Column, _by_csv_module, _cut, concatenate, distinct, paired, read_delimited
 
-
 X = "x"  # cells of up to 64 bytes are compared as words, longer ones cut one by one
 
 
