@@ -216,7 +216,7 @@ def _fill(top: int, n: int, s: int, q: int) -> Iterator[Sample]:
             return
         for count in range(min(n, s // value, q // value**2), 0, -1):
             rest = (n - count, s - count * value, q - count * value**2)
-            if rest[1] <= rest[0] * (value - 1) and _reachable(*rest):
+            if _reachable(*rest):
                 for sample in _fill(value - 1, *rest):
                     yield ((value, count), *sample)
     twos, odd = divmod(q - s, 2)  # values 0, 1 and 2 alone: s = ones + 2 twos, q = ones + 4 twos
@@ -238,10 +238,10 @@ def _mean_can_fail(number: Reported, scale: Fraction) -> bool:
 def _sd_can_fail(sums: range, n: int, factor: Fraction, step: Fraction) -> bool:
     """Whether some printable deviation is impossible with these sums.
 
-    Once a printed unit spans two in the sum of squares every larger deviation is possible, if the smaller ones are;
-    the possible deviations of fewer than five values have gaps, so more of them are looked at.
+    Once a printed unit spans two in the sum of squares every larger deviation is possible, if the smaller ones are.
+    (The deviations of fewer than five values have gaps, but then a mean that could not have failed has several sums.)
     """
-    for units in range(ceil((16 if n < 5 else 1) / (factor * step**2)) + 1):
+    for units in range(ceil(1 / (factor * step**2)) + 1):
         window = Interval((units - Fraction(1, 2)) * step, (units + Fraction(1, 2)) * step)
         if not any(_reachable(n, s, q) for s, q in _moments(sums, n, _squares(window, factor), None)):
             return True

@@ -108,7 +108,8 @@ def unround(printed: str, rule: str = "half-up-or-down", digits: int | None = No
         low_in = high_in = (number.value / step) % 2 == 0
     if number.value < 0:
         low_in, high_in = high_in, low_in
-    return replace(number, step=step).rounded(rule), low_in, high_in
+    interval = Interval(number.value - step / 2, number.value + step / 2)
+    return replace(number, step=step, interval=interval).rounded(rule), low_in, high_in
 
 
 def parse(text: str, *, exact: bool | None = None, within: tuple[str, str] | None = None) -> Reported:
