@@ -117,6 +117,7 @@ def test_a_statistic_that_allows_every_p_is_uninformative() -> None:
 def test_p_equal_to_alpha_counts_as_the_paper_says() -> None:
     assert check_p("t(28) = 2.20, p = .05").decision_error is False
     assert check_p("t(28) = 2.20, p = .05", alpha_is_significant=False).decision_error is True
+    assert check_p("t(28) = 2.07, p = .05", alpha_is_significant=False).decision_error is False  # .0473 prints .05
     assert check_p("t(28) = 2.20, p = .03", alpha=".01").decision_error is False
     assert check_p("t(28) = 3.20, p = .03", alpha=".01").decision_error is True  # .0034
 

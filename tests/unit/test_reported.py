@@ -191,6 +191,7 @@ def test_only_strings_are_read(bad: object) -> None:
 def test_exactness_can_be_stated() -> None:
     assert parse("1,860", exact=False).interval.width == 1
     assert parse("0.01", exact=True).interval.width == 0
+    assert parse("+5").interval.width == parse("-5").interval.width == 1  # a change, not a count
     assert parse("27,860").step == 0
     assert parse("10%", exact=True).interval.width == 0
     assert parse("4 [3.9, 4.1]").interval.width == 1  # beside decimals, 4 is no count
