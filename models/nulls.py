@@ -305,14 +305,16 @@ def _dealt_counts(
     items, k = cast.shape
     ends = np.cumsum(hands)
     counts = np.zeros((2, draws), np.int64)
-    step = max(1, BATCH_BYTES // (16 * int(ends[-1]) * k))
+    step = max(1, BATCH_BYTES // (8 * (3 + k) * int(ends[-1])))
     for start in range(0, draws, step):
         rows = min(step, draws - start)
         at = dealt(items, int(ends[-1]), rows, rng, replacement=deal == "replacement")
-        running = np.zeros((rows, ends[-1] + 1, k), np.int64)
-        np.cumsum(cast[at], axis=1, out=running[:, 1:])
-        totals = running[:, ends] - running[:, ends - hands]
-        counts[:, start : start + rows] = grid_counts(letters(totals, ties)[..., None], k)
+        totals = np.empty((k, rows, len(hands)), np.int64)
+        running = np.zeros((rows, ends[-1] + 1), np.int64)
+        for label in range(k):
+            np.cumsum(cast[:, label][at], axis=1, out=running[:, 1:])
+            totals[label] = running[:, ends] - running[:, ends - hands]
+        counts[:, start : start + rows] = grid_counts(letters(np.moveaxis(totals, 0, -1), ties)[..., None], k)
     return counts
 
 

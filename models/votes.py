@@ -154,10 +154,19 @@ def letters(counts: NDArray[np.int64], ties: Ties = "strictest") -> NDArray[np.i
     """
     if ties == "average":
         raise ValueError('ties "average" give a score but no single label: choose strictest, lenient or drop')
-    k = counts.shape[-1]
-    label = k - 1 - np.argmax(counts[..., ::-1], axis=-1) if ties == "lenient" else np.argmax(counts, axis=-1)
-    none = ~counts.any(axis=-1)
-    return np.where(none | tied(counts) if ties == "drop" else none, -1, label)
+    # One pass per label: NumPy reduces a short last axis slowly.
+    most = counts[..., 0].copy()
+    label = np.zeros(most.shape, np.int64)
+    shared = np.zeros(most.shape, bool)
+    for code in range(1, counts.shape[-1]):
+        votes = counts[..., code]
+        ahead = votes >= most if ties == "lenient" else votes > most
+        if ties == "drop":
+            shared = (shared & ~ahead) | (votes == most)
+        label[ahead] = code
+        most = np.maximum(most, votes)
+    label[(most == 0) | shared] = -1
+    return label
 
 
 def default_scores(k: int) -> Floats:
