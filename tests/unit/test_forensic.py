@@ -231,7 +231,7 @@ def test_debit_names_the_only_deviation_a_share_allows() -> None:
 
 
 @pytest.mark.parametrize("n", range(2, 7))
-@pytest.mark.parametrize("items", [1, 2, 5, 7, 12])
+@pytest.mark.parametrize("items", [1, 5, 12])
 @pytest.mark.parametrize("places", [0, 1])
 def test_grimmer_is_informative_exactly_when_some_printable_pair_fails(n: int, items: int, places: int) -> None:
     """Coarse printing, so that there are pairs of mean and deviation of which none fails."""
