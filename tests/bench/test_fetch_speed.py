@@ -84,4 +84,5 @@ def test_archive_beside_zipfile(tmp_path: Path) -> None:
 
     assert read() == peer()
     ours, theirs = _best(read), _best(peer)
-    print(f"\nreading {len(text) >> 20} MiB from a zip: {ours:.2f} s, zipfile {theirs:.2f} s, ratio {ours / theirs:.2f}")
+    size = len(text) >> 20
+    print(f"\nreading {size} MiB from a zip: {ours:.2f} s, zipfile {theirs:.2f} s, ratio {ours / theirs:.2f}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import struct
 import threading
@@ -11,6 +12,8 @@ from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
+
+os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1"  # a developer's proxy must not stand in between
 
 Answer = Callable[["Handler"], None]
 

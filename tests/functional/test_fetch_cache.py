@@ -30,7 +30,7 @@ from tests.functional.fakehost import FakeHost, drip, ok, ranged, short, status
 NAME = "paper/table.csv"
 BODY = b"item,label\n" + b"".join(b"%d,A\n" % n for n in range(30_000))
 OTHER = BODY.replace(b"7,A", b"7,B")
-QUICK = Policy(attempts=2, backoff=0.01, read_timeout=2)
+QUICK = Policy(attempts=2, backoff=0.01)
 
 
 def _pin(url: str, body: bytes = BODY, name: str = NAME) -> Pin:

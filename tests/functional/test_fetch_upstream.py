@@ -31,7 +31,7 @@ from countback.fetch.upstream import (
 from tests.functional.fakehost import Answer, FakeHost, Handler, ok, redirect, status
 
 TOKEN = "0123456789abcdef"
-QUICK = Policy(attempts=2, backoff=0.01, read_timeout=0.5, connect_timeout=1)
+QUICK = Policy(attempts=2, backoff=0.01)
 UPPER = "B" * 64
 OSF = "/v2/nodes/abcde/files/osfstorage/"
 
