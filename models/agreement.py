@@ -24,6 +24,16 @@ Level = Literal["nominal", "ordinal", "interval"]
 
 
 @dataclass(frozen=True)
+class PercentAgreement:
+    """Share of equal pairs of labels over `n_items` items with two labels and more; NaN beside a `note` if none has."""
+
+    value: float
+    n_items: int
+    n_pairs: int
+    note: str = ""
+
+
+@dataclass(frozen=True)
 class Alpha:
     """Krippendorff's alpha. `n_items` and `n_labels` count what could be paired: items with two labels and more.
 
@@ -82,7 +92,14 @@ class PooledKappa:
 
 
 def label_counts(item: Ints, label: Ints, items: int, labels: int) -> NDArray[np.int64]:
-    """How often each item got each label, shape (items, labels); missing labels (-1) are left out."""
+    """How often each item got each label, shape (items, labels); missing labels (-1) are left out.
+
+    Raises ValueError for a code beyond `items` or `labels`, which would else be counted for another item.
+    """
+    if item.max(initial=-1) >= items or label.max(initial=-1) >= labels:
+        raise ValueError(
+            f"found codes up to item {item.max()} and label {label.max()}; expected less than {items} and {labels}"
+        )
     valid = label >= 0
     if not valid.all():
         item, label = item[valid], label[valid]
@@ -90,18 +107,19 @@ def label_counts(item: Ints, label: Ints, items: int, labels: int) -> NDArray[np
     return np.bincount(cell, minlength=items * labels).reshape(items, labels).astype(np.int64, copy=False)
 
 
-def percent_agreement(counts: Ints, *, weight: Literal["pairs", "items", "labels"] = "pairs") -> float:
+def percent_agreement(counts: Ints, *, weight: Literal["pairs", "items", "labels"] = "pairs") -> PercentAgreement:
     """Share of equal pairs among pairs of labels on one item, from counts (items, labels).
 
-    Items weigh by their pairs, all alike, or by their labels. NaN if no item has two labels.
+    Items weigh by their pairs, all alike, or by their labels.
     """
     size = counts.sum(axis=1)
     counts, size = counts[size > 1], size[size > 1]
     if len(size) == 0:
-        return float("nan")
-    share = (counts * (counts - 1)).sum(axis=1) / (size * (size - 1))
-    importance = {"pairs": size * (size - 1), "items": np.ones(len(size)), "labels": size}[weight]
-    return float(np.average(share, weights=importance))
+        return PercentAgreement(np.nan, 0, 0, "no item has two labels")
+    pairs = size * (size - 1) // 2
+    share = (counts * (counts - 1)).sum(axis=1) / (2 * pairs)
+    importance = {"pairs": pairs, "items": np.ones(len(size)), "labels": size}[weight]
+    return PercentAgreement(float(np.average(share, weights=importance)), len(size), int(pairs.sum()))
 
 
 def disagreement_weights(labels: int, weights: Weights = "quadratic", values: Floats | None = None) -> Floats:
@@ -142,10 +160,12 @@ def pairwise_kappa(
 
     `item`, `annotator`, `label` (rows,) are codes; `labels` is the number of label codes. With "observed" categories
     the weights follow a label's place among those that the pair used, as tools do that are not told the categories.
-    Raises ValueError if an annotator labelled an item twice.
+    Raises ValueError if an annotator labelled an item twice, or for a label code beyond `labels`.
     """
     valid = label >= 0
     item, annotator, label = item[valid], annotator[valid], label[valid]
+    if label.max(initial=-1) >= labels:
+        raise ValueError(f"found label code {label.max()}; expected codes less than {labels}")
     left, right = _row_pairs(item, annotator)
     width = int(annotator.max(initial=0)) + 1
     pair, place = np.unique(annotator[left].astype(np.int64) * width + annotator[right], return_inverse=True)

@@ -102,9 +102,10 @@ def held_out(
     """Compare a held-out human and the judges with the leave-one-out reference.
 
     `item`, `annotator`, `label` (rows,) are codes, label -1 where missing; an annotator who labelled an item twice is
-    held out with both labels. `judges` (judges, items) are label codes, -1 where missing; `labels` is the number of
-    label codes, strictest first; `min_others` the labels by others that a reference needs. The result is kept per
-    item, or per annotator held out (arrays of `annotator` codes), for the mean over humans.
+    held out with both labels. `judges` (judges, items) are label codes, -1 where missing. `labels` is the number of
+    label codes, those that only judges gave included, strictest first; `min_others` is the number of labels by others
+    that a reference needs. The result is kept per item, or per annotator held out (arrays by `annotator` code), for
+    the mean over humans.
     """
     items = judges.shape[1]
     size = items if by == "item" else int(annotator.max(initial=-1)) + 1

@@ -179,6 +179,9 @@ def bca_interval(
     below = float((kept < point).mean() + (kept == point).mean() / 2)
     z0 = ndtri(below)
     w = z0 + ndtri(np.array([(1 - level) / 2, (1 + level) / 2]))
+    if (acceleration * w >= 1).any():
+        note = "the estimate is too skewed for this level: the acceleration leaves no end"
+        return Interval(np.nan, np.nan, level, "bca", len(draws), undefined, (np.nan, np.nan), note)
     at = z0 + w / (1 - acceleration * w)
     shares = ndtr(at)
     low, high = np.quantile(kept, shares)

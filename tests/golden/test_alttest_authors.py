@@ -9,7 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from countback.claims.papers.alt_test.recipes import EPSILONS, LabelSet, read_label_set
+from countback.claims.papers.alt_test.recipes import (
+    EPSILONS,
+    LabelSet,
+    advantage_probability,
+    read_label_set,
+    winning_rate,
+)
 from countback.claims.registry import find_papers, load_paper
 from countback.models.alttest import AltTest, alt_test
 
@@ -122,3 +128,41 @@ def test_every_reference_value(shared: Path, name: str) -> None:
             assert groups == value["clusters_per_human"]
         checked += 1
     assert checked == 6 * len(labels.judges)
+
+
+class Copies:
+    """The released files of one set, copied under the names that the recipes ask for."""
+
+    def __init__(self, shared: Path, name: str, folder: Path) -> None:
+        self.folder = folder
+        for kind in ("human", "llm"):
+            source = shared / "data" / "alttest" / "raw" / f"{name}_{kind}_annotations.json"
+            (folder / f"{kind}_annotations.json").write_bytes(source.read_bytes())
+
+    def path(self, name: str) -> Path:
+        return self.folder / Path(name).name
+
+
+def test_a_changed_label_changes_the_recount(shared: Path, tmp_path: Path) -> None:
+    """One human label moved shows in the exact advantage; a judge made constant shows in the printed digits."""
+    with_ = {"dataset": "lesion", "judge": "gemini_pro", "epsilon": 0.15, "scoring": "neg_rmse"}
+    values = []
+    for change in ("none", "one label", "constant judge"):
+        folder = tmp_path / change.replace(" ", "-")
+        folder.mkdir()
+        files = Copies(shared, "lesion", folder)
+        humans = json.loads((folder / "human_annotations.json").read_text("utf-8"))
+        models = json.loads((folder / "llm_annotations.json").read_text("utf-8"))
+        if change == "one label":
+            item = next(item for item, label in humans["student_1"].items() if label == 2)
+            humans["student_1"][item] = 6
+        if change == "constant judge":
+            models["gemini_pro"] = dict.fromkeys(models["gemini_pro"], 6)
+        (folder / "human_annotations.json").write_text(json.dumps(humans), "utf-8")
+        (folder / "llm_annotations.json").write_text(json.dumps(models), "utf-8")
+        found = advantage_probability(files, **with_), winning_rate(files, **with_)  # type: ignore[arg-type]
+        values.append([recount.value for recount in found])
+    assert [f"{float(x):.2f}" for x in values[0]] == ["0.81", "1.00"]
+    assert values[1][0] != values[0][0]
+    assert [f"{float(x):.2f}" for x in values[2]] != ["0.81", "1.00"]
+    assert values[2][1] == 0

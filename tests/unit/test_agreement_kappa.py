@@ -32,10 +32,20 @@ def test_counts_leave_missing_labels_out() -> None:
 def test_percent_agreement_weighs_items_three_ways() -> None:
     # Items: AAB (1 of 3 pairs), AA (1 of 1), AB (0 of 1), A (no pair).
     counts = np.array([[2, 1], [2, 0], [1, 1], [1, 0]])
-    assert percent_agreement(counts) == pytest.approx(2 / 5)
-    assert percent_agreement(counts, weight="items") == pytest.approx((1 / 3 + 1 + 0) / 3)
-    assert percent_agreement(counts, weight="labels") == pytest.approx((3 * 1 / 3 + 2 * 1 + 0) / 7)
-    assert np.isnan(percent_agreement(np.array([[1, 0]])))
+    found = percent_agreement(counts)
+    assert (found.value, found.n_items, found.n_pairs, found.note) == (pytest.approx(2 / 5), 3, 5, "")
+    assert percent_agreement(counts, weight="items").value == pytest.approx((1 / 3 + 1 + 0) / 3)
+    assert percent_agreement(counts, weight="labels").value == pytest.approx((3 * 1 / 3 + 2 * 1 + 0) / 7)
+    nothing = percent_agreement(np.array([[1, 0]]))
+    assert np.isnan(nothing.value)
+    assert (nothing.n_items, nothing.n_pairs, nothing.note) == (0, 0, "no item has two labels")
+
+
+def test_codes_beyond_the_stated_number_are_refused() -> None:
+    with pytest.raises(ValueError, match="item 0 and label 2; expected less than 1 and 2"):
+        label_counts(np.array([0]), np.array([2]), 1, 2)
+    with pytest.raises(ValueError, match="label code 2; expected codes less than 2"):
+        pairwise_kappa(np.array([0]), np.array([0]), np.array([2]), 2)
 
 
 def test_weights_follow_values() -> None:

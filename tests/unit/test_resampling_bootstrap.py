@@ -144,6 +144,10 @@ def test_bca_says_when_it_does_not_exist() -> None:
     one_sided = bca_interval(np.array([1.0, 2.0, 3.0]), 5.0, np.array([1.0, 2.0]))
     assert np.isnan(one_sided.low)
     assert "one side" in one_sided.note
+    # Influences of 999 once and -1 999 times give a = 0.1664; with z0 = 0 no end exists at a z of 1/a = 6.01 and more.
+    skewed = bca_interval(np.linspace(-1, 1, 11), 0.0, np.append(np.zeros(999), -1000.0), level=1 - 1e-10)
+    assert np.isnan(skewed.high)
+    assert "too skewed" in skewed.note
     constant = bca_interval(np.full(50, 2.0), 2.0, np.full(4, 2.0))
     assert (constant.low, constant.high, constant.note) == (2.0, 2.0, "")
 
