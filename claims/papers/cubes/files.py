@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from countback.fetch.archive import open_archive
 from countback.fetch.errors import UserError
 
 MARKER = "SYNTHETIC.txt"  # its presence says that an archive is a stand-in and no release
@@ -18,24 +19,21 @@ def members(path: Path, wanted: Sequence[str]) -> dict[str, bytes]:
     """The wanted files of a zip or folder, wherever in it they lie, and a synthetic one's marker if it is there."""
     if path.is_dir():
         names = [str(p.relative_to(path)) for p in sorted(path.rglob("*")) if p.is_file()]
-        read: Callable[[str], bytes] = lambda name: (path / name).read_bytes()  # noqa: E731
-    else:
-        try:
-            archive = zipfile.ZipFile(path)
-        except (OSError, zipfile.BadZipFile) as error:
-            raise UserError(
-                f"{path} is no folder and no readable zip ({error}); give the archive as downloaded."
-            ) from error
-        names = archive.namelist()
-        read = archive.read
+        return {base: (path / name).read_bytes() for base, name in _places(path, names, wanted).items()}
+    with open_archive(path) as archive:
+        return {base: archive.read(name) for base, name in _places(path, archive.names, wanted).items()}
+
+
+def _places(path: Path, names: Sequence[str], wanted: Sequence[str]) -> dict[str, str]:
+    """The one place of each wanted base name."""
     found = {}
-    for name in (*wanted, MARKER):
-        places = [n for n in names if n.split("/")[-1] == name]
-        if len(places) > 1 or (not places and name != MARKER):
+    for base in (*wanted, MARKER):
+        places = [name for name in names if name.split("/")[-1] == base]
+        if len(places) > 1 or (not places and base != MARKER):
             held = ", ".join(places or sorted(names)[:12]) or "nothing"
-            raise UserError(f"{path} holds {held}; expected one file called {name}.")
+            raise UserError(f"{path} holds {held}; expected one file called {base}.")
         if places:
-            found[name] = read(places[0])
+            found[base] = places[0]
     return found
 
 
@@ -87,3 +85,11 @@ def get(task: Mapping[str, Any], path: Sequence[str], kind: type, where: str) ->
     if not isinstance(value, kind) or isinstance(value, bool):
         raise UserError(f"{where}: {'.'.join(path)} is a {shape(value)}; expected a {kind.__name__}.")
     return value
+
+
+def is_synthetic(path: Path) -> bool:
+    """Whether a zip carries the marker of a stand-in."""
+    if not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as archive:
+        return any(name.split("/")[-1] == MARKER for name in archive.namelist())
