@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from countback.claims.predicates import PREDICATES
 from countback.claims.registry import (
     BLANK,
     Check,
@@ -21,7 +22,7 @@ from countback.claims.registry import (
     Table,
     claim_number,
 )
-from countback.claims.relations import PREDICATES, VALUES
+from countback.claims.relations import VALUES
 from countback.claims.reported import NotANumber, Reported, parse
 from countback.claims.spec import AssertedSpec, ClaimSpec, ClaimsSpec, RelationSpec, read_text
 from countback.fetch.errors import UserError

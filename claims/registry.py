@@ -20,7 +20,7 @@ One folder per paper. The notation, for someone who writes no Python:
     table = "table-04"
     each = "row"                                  # one claim per row: t4-3h-mean[GPT-5 mini]
     of = ["Help", "Hon", "Harm"]
-    relation = "mean"                             # see countback.claims.relations for all of them
+    relation = "mean"                             # see countback.claims.relations and predicates for all
     equals = "3H"
 
 `each` is "row", "column", "cell" or absent; `rows` and `columns` choose, `except` leaves out (a row, a column

@@ -23,12 +23,7 @@ disagrees only when no choice of unrounded values makes it true.
     matching             two equally long lists: how many pairs have a >= b (an interval of counts)
     formula              names                                expr = "a * b"    + - * / abs min max
 
-    inside               point, low, high       low <= point <= high
-    at-least at-most more-than less-than equal-text        two
-    ascending descending any numbers            each step may be level
-    highest lowest       first is the one claimed, the rest the others (or the whole column)
-    dates-ascending      dates
-    short-hash           short form, full form  prefix and suffix agree
+Predicates are in `countback.claims.predicates`.
 """
 
 from __future__ import annotations
@@ -39,7 +34,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise
 
 from countback.claims.interval import Interval, total
 from countback.claims.reported import Reported
@@ -61,15 +55,6 @@ class Extra:
     target: Interval | None = None  # what the relation is compared with, for count-share and joint-share
     texts: tuple[str, ...] = ()
     reported: tuple[Reported, ...] = field(default=())
-
-
-@dataclass(frozen=True)
-class Held:
-    """What a predicate found: can it hold, and the two numbers that decide (the gap is how far it fails)."""
-
-    possible: bool
-    gap: Fraction
-    shown: str
 
 
 def _mean(x: Numbers, extra: Extra) -> Interval:
@@ -116,7 +101,8 @@ def _range(x: Numbers, extra: Extra) -> Interval:
     return Interval(max(surely, Fraction(0)), highest - lowest)
 
 
-def _pair(x: Numbers, name: str) -> tuple[Interval, Interval]:
+def pair(x: Numbers, name: str) -> tuple[Interval, Interval]:
+    """The two operands of a relation that takes two."""
     if len(x) != 2:
         raise UserError(f"{name} takes two numbers, found {len(x)}; name both in `of`")
     return x[0], x[1]
@@ -130,22 +116,22 @@ def _product(x: Numbers, extra: Extra) -> Interval:
 
 
 def _difference(x: Numbers, extra: Extra) -> Interval:
-    a, b = _pair(x, "difference")
+    a, b = pair(x, "difference")
     return a - b
 
 
 def _ratio(x: Numbers, extra: Extra) -> Interval:
-    a, b = _pair(x, "ratio")
+    a, b = pair(x, "ratio")
     return a / b
 
 
 def _percent(x: Numbers, extra: Extra) -> Interval:
-    a, b = _pair(x, "percent")
+    a, b = pair(x, "percent")
     return Interval.of(100) * a / b
 
 
 def _change(x: Numbers, extra: Extra) -> Interval:
-    a, b = _pair(x, "change")
+    a, b = pair(x, "change")
     return Interval.of(100) * (b / a - Interval.of(1))
 
 
@@ -161,11 +147,12 @@ def _remainder_mean(x: Numbers, extra: Extra) -> Interval:
 
 
 def _choose(x: Numbers, extra: Extra) -> Interval:
-    n, k = (_integer(value, "choose") for value in _pair(x, "choose"))
+    n, k = (whole(value, "choose") for value in pair(x, "choose"))
     return Interval.of(math.comb(n, k))
 
 
-def _integer(value: Interval, name: str) -> int:
+def whole(value: Interval, name: str) -> int:
+    """An exact count as an int; raises UserError for anything else."""
     if value.width or value.low.denominator != 1 or value.low < 0:
         raise UserError(f"{name} needs whole numbers of zero or more, found {float(value.low)} to {float(value.high)}")
     return int(value.low)
@@ -180,7 +167,7 @@ def _count_share(x: Numbers, extra: Extra) -> Interval:
     """The percentage 100 k / n nearest to the target (all of those that meet it): GRIM for a share."""
     if len(extra.n) != 1 or extra.target is None:
         raise UserError("count-share needs n = the number of cases and a printed percentage in `equals`")
-    n = _integer(extra.n[0], "count-share")
+    n = whole(extra.n[0], "count-share")
     if n == 0:
         raise UserError("count-share needs n above zero")
     first, last = integers_in(extra.target, n)
@@ -194,7 +181,7 @@ def _joint_share(x: Numbers, extra: Extra) -> Interval:
     """The total percentage that whole counts behind the parts' percentages can add to."""
     if len(extra.n) != len(x):
         raise UserError(f"joint-share has {len(x)} percentages and {len(extra.n)} values of n; give one for each")
-    counts = [integers_in(p, _integer(n, "joint-share")) for p, n in zip(x, extra.n, strict=True)]
+    counts = [integers_in(p, whole(n, "joint-share")) for p, n in zip(x, extra.n, strict=True)]
     if any(first > last for first, last in counts):
         raise UserError("joint-share: one part is no whole count of its n; check it with count-share first")
     cases = total(extra.n).low
@@ -347,62 +334,4 @@ VALUES: dict[str, Callable[[Numbers, Extra], Interval]] = {
     "ci-high": _ci_end(+1),
     "matching": _matching,
     "formula": _formula,
-}
-
-
-def _ordered(x: Numbers, *, strict: bool = False) -> Held:
-    """Whether some values in the intervals rise: the highest lower bound so far must not pass the next upper bound."""
-    floor, gap, worst = x[0].low, Fraction(0), ""
-    for before, now in pairwise(x):
-        floor = max(floor, before.low)
-        short = floor - now.high
-        if short > gap or (strict and short == 0 and not worst):
-            gap, worst = max(short, gap), f"{float(floor):g} then {float(now.high):g}"
-    return Held(not worst, gap, worst or "in order")
-
-
-def _inside(x: Numbers, extra: Extra) -> Held:
-    if len(x) != 3:
-        raise UserError(f"inside takes a point, a low and a high end; found {len(x)} numbers")
-    point, low, high = x
-    gap = max(low.low - point.high, point.low - high.high, low.low - high.high, Fraction(0))
-    return Held(gap == 0, gap, f"{float(point.mid):g} in [{float(low.mid):g}, {float(high.mid):g}]")
-
-
-def _extremum(sign: int) -> Callable[[Numbers, Extra], Held]:
-    def check(x: Numbers, extra: Extra) -> Held:
-        rivals = [(-v if sign < 0 else v) for v in x[1:]]
-        claimed = -x[0] if sign < 0 else x[0]
-        gap = max([v.low - claimed.high for v in rivals] + [Fraction(0)])
-        best = max(rivals, key=lambda v: v.mid)
-        return Held(gap == 0, gap, f"{float(x[0].mid):g} against {float(abs(best.mid) if sign > 0 else -best.mid):g}")
-
-    return check
-
-
-def _equal_text(x: Numbers, extra: Extra) -> Held:
-    return Held(len(set(extra.texts)) == 1, Fraction(0), " | ".join(extra.texts))
-
-
-def _short_hash(x: Numbers, extra: Extra) -> Held:
-    if len(extra.reported) != 2 or {r.kind for r in extra.reported} != {"hash"}:
-        raise UserError("short-hash takes a short form such as d51af09b...a498 and a full hash")
-    short, full = extra.reported
-    head, tail = short.hash_ends
-    return Held(full.hash_ends[0].startswith(head) and full.hash_ends[0].endswith(tail), Fraction(0), full.text)
-
-
-PREDICATES: dict[str, Callable[[Numbers, Extra], Held]] = {
-    "inside": _inside,
-    "at-least": lambda x, extra: _ordered(_pair(x, "at-least")[::-1]),
-    "at-most": lambda x, extra: _ordered(_pair(x, "at-most")),
-    "more-than": lambda x, extra: _ordered(_pair(x, "more-than")[::-1], strict=True),
-    "less-than": lambda x, extra: _ordered(_pair(x, "less-than"), strict=True),
-    "ascending": lambda x, extra: _ordered(x),
-    "descending": lambda x, extra: _ordered([-v for v in x]),
-    "dates-ascending": lambda x, extra: _ordered(x),
-    "highest": _extremum(+1),
-    "lowest": _extremum(-1),
-    "equal-text": _equal_text,
-    "short-hash": _short_hash,
 }

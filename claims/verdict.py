@@ -13,8 +13,9 @@ from fractions import Fraction
 from typing import Any
 
 from countback.claims.interval import Interval, decimal_text
+from countback.claims.predicates import PREDICATES
 from countback.claims.registry import Check, Claim, Nested, Operand
-from countback.claims.relations import PREDICATES, VALUES, Extra
+from countback.claims.relations import VALUES, Extra
 from countback.claims.reported import Reported, parse
 from countback.fetch.errors import UserError
 
@@ -254,9 +255,13 @@ def _could_not_fail(check: Check, implied: Interval) -> bool:
 
 def _judge_predicate(claim: Claim, check: Check, rule: str) -> Verdict:
     held = PREDICATES[check.relation](_intervals(check.of, rule), _extra(check, rule))
+    verdict, reason = (CONSISTENT if held.possible else INCONSISTENT), ""
+    if not held.informative:
+        verdict, reason = UNINFORMATIVE, "no printable value could have failed"
     return Verdict(
         claim,
-        CONSISTENT if held.possible else INCONSISTENT,
+        verdict,
+        reason,
         recounted=held.shown,
         gap=decimal_text(held.gap, 9),
         n=len(check.of),

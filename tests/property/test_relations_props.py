@@ -5,7 +5,8 @@ from __future__ import annotations
 from random import Random
 
 from countback.claims.interval import Interval
-from countback.claims.relations import PREDICATES, VALUES, Extra
+from countback.claims.predicates import PREDICATES
+from countback.claims.relations import VALUES, Extra
 from countback.claims.reported import Reported, parse
 from honest import honest_cases
 from hypothesis import given, settings

@@ -6,7 +6,8 @@ from fractions import Fraction as F
 
 import pytest
 from countback.claims.interval import Interval
-from countback.claims.relations import PREDICATES, VALUES, Extra
+from countback.claims.predicates import PREDICATES
+from countback.claims.relations import VALUES, Extra
 from countback.claims.reported import parse
 from countback.fetch.errors import UserError
 

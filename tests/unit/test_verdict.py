@@ -63,6 +63,24 @@ def test_uninformative_when_every_printable_value_is_implied():
     assert v.judge_relation(share).verdict == "inconsistent"  # 231 is 40.884..., 232 is 41.06...
 
 
+def predicate(name: str, of: list[str], **more: object) -> v.Verdict:
+    operands = tuple(Operand(f"={t}", t, parse(t) if t[0].isdigit() else word(t)) for t in of)
+    return v.judge_relation(
+        Claim("c", "p", "arithmetic", {}, "reads", of[0], None, check=Check(name, operands, **more))
+    )  # type: ignore[arg-type]
+
+
+def test_forensic_predicates():
+    n28, n40, n1000 = (operand("28"),), (operand("40"),), (operand("1000"),)
+    assert predicate("grim", ["5.19"], n=n28).verdict == "inconsistent"  # 145/28 = 5.178..., 146/28 = 5.214...
+    assert predicate("grim", ["5.18"], n=n28).verdict == "consistent"
+    assert predicate("grim", ["5.19"], n=n1000).verdict == "uninformative"
+    assert predicate("grimmer", ["2.00", "1.00"], n=(operand("2"),)).verdict == "inconsistent"  # 1,3 gives 1.41
+    assert predicate("debit", ["0.50", "0.10"], n=n40).verdict == "inconsistent"  # 20 of 40 ones: sd 0.506
+    assert predicate("p-value", ["t(28) = 2.20, p = .03"]).verdict == "inconsistent"  # p = .036
+    assert predicate("p-value", ["t(28) = 2.20, p = .04"]).verdict == "consistent"
+
+
 def test_a_divisor_that_may_be_zero_is_uninformative():
     assert v.judge_relation(relation("ratio", ["1.0", "0.0"], "3.0")).verdict == "uninformative"
 
