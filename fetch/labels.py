@@ -190,12 +190,15 @@ def repeated_keys(
     key = np.zeros(rows.size, dtype=np.int64)
     span = 1
     for codes in (item, question, country, annotator):
-        chosen = codes[rows].astype(np.int64)
+        chosen = codes if rows.size == codes.size else codes[rows]
         width = int(chosen.max()) + 1
+        if width == 1:
+            continue
         if span * width >= 2**62:  # the product of four vocabularies can leave 64 bits: compress it so far
             key = np.unique(key, return_inverse=True)[1].astype(np.int64)
             span = int(key.max()) + 1
-        key = key * width + chosen
+        key *= width
+        key += chosen
         span *= width
     if span <= _BITMAP:
         held = np.zeros(span, np.bool_)

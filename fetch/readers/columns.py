@@ -168,11 +168,12 @@ def _cut(text: str, delimiter: str) -> tuple[list[str], list[Column]] | None:
 
 def _cut_block(data: bytes, delimiter: int, width: int) -> list[Column] | None:
     buffer = np.frombuffer(data + b"\0" * (_LONGEST + 8), np.uint8)
-    stops = np.flatnonzero((buffer[: len(data)] == 10) | (buffer[: len(data)] == delimiter))
+    newline = buffer[: len(data)] == 10
+    stops = np.flatnonzero(newline | (buffer[: len(data)] == delimiter))
     if stops.size % width:
         return None
     ends = stops.reshape(-1, width)
-    if (buffer[ends[:, -1]] != 10).any() or data.count(b"\n") != len(ends):
+    if (buffer[ends[:, -1]] != 10).any() or np.count_nonzero(newline) != len(ends):
         return None
     starts = np.concatenate(([0], stops[:-1] + 1)).reshape(-1, width)
     if width == 1 and (ends == starts).any():  # an empty line is no row, which is for the csv module to say
@@ -199,11 +200,15 @@ def _words(buffer: NDArray[np.uint8], starts: NDArray[np.int64], length: NDArray
     """Each cell as eight-byte words, zero after its end (no cell holds a byte zero: see _cut)."""
     window = np.ndarray((buffer.size - 7,), np.dtype("<u8"), buffer, strides=(1,))
     keep = np.array([(1 << 8 * m) - 1 for m in range(8)] + [2**64 - 1], np.uint64)
-    needed = max(1, -(-int(length.max()) // 8))
+    shortest, longest = int(length.min()), int(length.max())
+    needed = max(1, -(-longest // 8))
     words = []
     for k in range(needed):
         word = window[starts + 8 * k if k else starts]
-        word &= keep[np.clip(length - 8 * k, 0, 8)]
+        if shortest == longest:
+            word &= keep[min(longest - 8 * k, 8)]
+        elif shortest < 8 * k + 8:
+            word &= keep[np.clip(length - 8 * k, 0, 8)]
         words.append(word)
     return words
 

@@ -23,7 +23,7 @@ def kind_of_file(source: Source) -> str:
         if source.name.lower().endswith((".xlsx", ".xlsm")) or b"xl/workbook.xml" in source.data:
             return "xlsx"
         raise UserError(f"{source.name} is a zip archive and no workbook; unpack it and give the files in it.")
-    start = source.data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+    start = source.data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     if not start:
         raise UserError(f"{source.name} is empty; expected an export of labels.")
     return "json" if start in (b"[", b"{") else "delimited"

@@ -39,7 +39,9 @@ def discover(header: Sequence[str], options: Options, tally: Tally, name: str, n
         if told is not None:
             found[role] = position(header, told, role, name)
     told_positions = set(found.values())
-    taken = told_positions | {header.index(c) for role in LIST_ROLES for c in options.listed(role) or []}
+    taken = told_positions | {
+        position(header, c, role, name) for role in LIST_ROLES for c in options.listed(role) or []
+    }
     for role in ROLES:
         if role not in found and not (role in _WHO and found.keys() & _WHO):
             fits = [i for i, column in enumerate(header) if i not in taken and bare(column) in NAMES[role].split()]

@@ -47,7 +47,7 @@ def parse_reply(text: str, is_label: Callable[[str], str], *, key: str = "label"
         return Reply("", "failed: several answers")
     if text.count("```") == 1:
         return Reply("", "failed: truncated")
-    if text.lstrip()[0] in "{[":
+    if text.lstrip()[0] in '{["':
         return _from_json(text, is_label, key, "json")
     if pattern is not None:
         return _by_pattern(text, is_label, pattern)

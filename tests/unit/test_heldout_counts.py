@@ -74,6 +74,11 @@ def test_no_comparison_gives_no_rate() -> None:
     assert empty.comparisons == 0
 
 
+def test_no_others_are_never_a_reference() -> None:
+    lone = held_out(*(np.zeros(1, np.int64),) * 3, np.array([[0]]), labels=2, policy="strictest", min_others=0)
+    assert (lone.comparisons, lone.alone.sum(), lone.tied.sum()) == (0, 1, 0)
+
+
 def test_two_labels_by_one_annotator_are_held_out_together() -> None:
     # Annotator 0 says 0 and 1; 1 says 0; 2 says 0. Both labels of annotator 0 face 0-0: one hit, one miss.
     # Annotator 1 faces {0, 1} and {0}: 0 wins 2-1, a hit; annotator 2 likewise.
