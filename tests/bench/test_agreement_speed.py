@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from countback.models.agreement import krippendorff_alpha, label_counts
 
-krippendorff = pytest.importorskip("krippendorff", reason="needs the package krippendorff (extra: bench)")
 pytestmark = pytest.mark.bench
 
 
@@ -26,6 +25,7 @@ def in_turn(*works: Callable[[], object], rounds: int = 7) -> list[float]:
 
 def test_ordinal_alpha_against_krippendorff(capsys: pytest.CaptureFixture[str]) -> None:
     """Ours from rows of codes, theirs from the matrix of raters by units, and both from the table of counts."""
+    krippendorff = pytest.importorskip("krippendorff", reason="needs the package krippendorff (extra: bench)")
     rng = np.random.default_rng(0)
     items, labels = 100_000, 5
     truth = rng.integers(0, labels, items)
