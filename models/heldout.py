@@ -29,7 +29,7 @@ Ints = NDArray[np.integer[Any]]
 Policy = Literal["skip", "fractional", "strictest"]
 POLICIES: tuple[Policy, ...] = ("skip", "fractional", "strictest")
 
-CHUNK_ROWS = 1_000_000
+CHUNK_ROWS = 65_536  # small enough for a chunk's arrays to stay in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -114,19 +114,19 @@ def held_out(
         where = part if by == "item" else who
         ties = top.sum(axis=0, dtype=np.int16)
         used = ties == 1 if policy == "skip" else ties > 0
-        totals[0] += np.bincount(where, minlength=size)
-        totals[1] += np.bincount(where[ties == 0], minlength=size)
-        totals[2] += np.bincount(where[ties > 1], minlength=size)
+        _add(totals[0], where)
+        _add(totals[1], where[ties == 0])
+        _add(totals[2], where[ties > 1])
         part, where, own = part[used], where[used], own[used]
         pay = _payment(top[:, used], ties[used], policy)
-        totals[3] += np.bincount(where, minlength=size)
+        _add(totals[3], where)
         rows = np.arange(len(where))
-        totals[4] += np.bincount(where, pay[own, rows], size)
+        _add(totals[4], where, pay[own, rows])
         for number, judge in enumerate(judges):
             answer = judge[part]
             given = answer >= 0
-            totals[5 + 2 * number] += np.bincount(where, pay[answer, rows] * given, size)
-            totals[6 + 2 * number] += np.bincount(where[~given], minlength=size)
+            _add(totals[5 + 2 * number], where, pay[answer, rows] * given)
+            _add(totals[6 + 2 * number], where[~given])
     given, alone, tied, n, human = totals[:5]
     return HeldOut(policy, given, alone, tied, n, human, totals[5::2].T, totals[6::2].T)
 
@@ -147,8 +147,7 @@ def reference_tables(
     for each tied label with weight 1/k under "fractional". `agreement.table_kappa` of sums over items gives the kappas.
     """
     items = len(judge)
-    size = items * 2 * labels * labels
-    tables = np.zeros(size)
+    tables = np.zeros(items * 2 * labels * labels)
     for part, _, own, top in _references(item, annotator, label, items, labels, min_others):
         ties = top.sum(axis=0, dtype=np.int16)
         used = ties == 1 if policy == "skip" else ties > 0
@@ -158,7 +157,7 @@ def reference_tables(
         for second, answer in enumerate((own, judge[part])):
             given = answer[row] >= 0
             cell = ((part[row].astype(np.int64) * 2 + second) * labels + reference) * labels + answer[row]
-            tables += np.bincount(cell[given], weight[reference, row][given], size)
+            _add(tables, cell[given], weight[reference, row][given])
     return tables.reshape(items, 2, labels, labels)
 
 
@@ -223,11 +222,14 @@ def _references(
     """Chunks of valid rows: items, annotators, labels, and which labels the others gave most often (labels, rows).
 
     A column of the last is all False where there is no reference. Labels come first because NumPy reduces a short last
-    axis slowly.
+    axis slowly. Rows come in order of item, so that a chunk touches few items.
     """
     valid = label >= 0
     if not valid.all():
         item, annotator, label = item[valid], annotator[valid], label[valid]
+    if (item[1:] < item[:-1]).any():
+        order = np.argsort(item, kind="stable")
+        item, annotator, label = item[order], annotator[order], label[order]
     counts = np.ascontiguousarray(label_counts(item, label, items, labels).T, np.int32)
     repeated = _repeated_labels(item, annotator, label, labels)
     for start in range(0, len(item), CHUNK_ROWS):
@@ -244,11 +246,22 @@ def _references(
 
 def _repeated_labels(item: Ints, annotator: Ints, label: Ints, labels: int) -> tuple[Ints, Ints] | None:
     """Label counts of each (item, annotator) and the place of each row among these; None if every pair is single."""
-    pair = item.astype(np.int64) * (int(annotator.max(initial=0)) + 1) + annotator
-    distinct, place = np.unique(pair, return_inverse=True)
-    if len(distinct) == len(pair):
+    width = int(annotator.max(initial=0)) + 1
+    pair = item.astype(np.int64) * width + annotator
+    few = (int(item.max(initial=0)) + 1) * width <= 4 * len(pair)
+    most = np.bincount(pair).max(initial=0) if few else 1 + len(pair) - len(np.unique(pair))
+    if most <= 1:
         return None
+    distinct, place = np.unique(pair, return_inverse=True)
     return label_counts(place, label, len(distinct), labels), place
+
+
+def _add(totals: Floats, place: Ints, amount: NDArray[Any] | None = None) -> None:
+    """Add `amount` (1 without it) to `totals` at each `place`, touching only the stretch that the places span."""
+    if len(place):
+        first = int(place.min())
+        sums = np.bincount(place - first, amount)
+        totals[first : first + len(sums)] += sums
 
 
 def _payment(top: NDArray[np.bool_], ties: Ints, policy: Policy) -> NDArray[Any]:
