@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from countback.models.dispersion import Dispersion, Method, noise_corrected
+from countback.models.dispersion import Dispersion
 from countback.models.estimate import Estimate, Resampled, cluster_strata, cluster_totals, quotient, ratio, resample
 from countback.models.resampling import Floats, Ints, permutation_pvalue
 from countback.models.votes import Ties, Votes, default_scores, plurality, same_units, tied
@@ -145,11 +145,10 @@ def lean_report(
     scores: Floats | None = None,
     strata: Strata = "auto",
     level: float = 0.95,
-    method: Method = "moments",
 ) -> LeanReport:
     """Leans with cluster-bootstrap intervals over items, their spread and its noise-corrected version."""
     both = _resampled_leans((votes,), rule, draws, rng, scores, strata, level, _own_drops(votes, rule))
-    return _report(both, 0, rule, method)
+    return _report(both, 0, rule)
 
 
 def flattening(
@@ -162,13 +161,12 @@ def flattening(
     scores: Floats | None = None,
     strata: Strata = "auto",
     level: float = 0.95,
-    method: Method = "moments",
 ) -> tuple[Flattening, ...]:
     """Each judge against the humans on the units that all of them label; one `Flattening` per judge."""
     voters, dropped = same_units([human, *judges], rule.item_ties if rule.vote == "majority" else "strictest")
     dropped["invalid human label"] = human.missing
     leans = _resampled_leans(voters, rule, draws, rng, scores, strata, level, dropped)
-    reports = [_report(leans, voter, rule, method) for voter in range(len(voters))]
+    reports = [_report(leans, voter, rule) for voter in range(len(voters))]
     return tuple(_flatten(leans, reports, voter) for voter in range(1, len(voters)))
 
 
@@ -265,7 +263,7 @@ def _own_drops(votes: Votes, rule: Rule) -> dict[str, int]:
     return dropped
 
 
-def _report(leans: Resampled, voter: int, rule: Rule, method: Method) -> LeanReport:
+def _report(leans: Resampled, voter: int, rule: Rule) -> LeanReport:
     one = leans.part(voter)
     spread, noise = one.spread(), one.noise_of_spread()
     usable = len(noise) > 0 and np.isfinite(spread.value)
@@ -273,7 +271,7 @@ def _report(leans: Resampled, voter: int, rule: Rule, method: Method) -> LeanRep
         rule=rule,
         leans=one,
         spread=spread,
-        corrected=noise_corrected(one.values, one.covariance(), method=method, level=one.level),
+        corrected=one.dispersion(),
         noise_range=(float(noise.mean()), float(np.quantile(noise, 0.95))) if usable else (np.nan, np.nan),
         noise_p=permutation_pvalue(spread.value, noise) if usable else np.nan,
     )

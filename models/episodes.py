@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from countback.fetch.errors import UserError
-from countback.models.dispersion import Dispersion, Method, noise_corrected
+from countback.models.dispersion import Dispersion
 from countback.models.estimate import Estimate, Resampled, cluster_strata, cluster_totals, ratio, resample
 from countback.models.resampling import Floats, Ints
 from numpy.typing import NDArray
@@ -87,7 +87,6 @@ def slice_means(
     cluster: Ints | None = None,
     strata: Ints | None = None,
     level: float = 0.95,
-    method: Method = "moments",
 ) -> Slices:
     """Means of `values` (episodes,) by `group` (episodes,), -1 for none, and their range.
 
@@ -118,7 +117,7 @@ def slice_means(
         means=means,
         spread=means.spread(),
         noise_range=(float(noise.mean()), float(np.quantile(noise, 0.95))) if len(noise) else (np.nan, np.nan),
-        corrected=noise_corrected(means.values, means.covariance(), method=method, level=level),
+        corrected=means.dispersion(),
     )
 
 

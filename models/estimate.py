@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
+from countback.models.dispersion import Dispersion, noise_corrected
 from countback.models.resampling import (
     Floats,
     Interval,
@@ -118,6 +119,11 @@ class Resampled:
             return np.zeros(0)
         centred = (self.samples - self.values)[:, known]
         return np.asarray(np.ptp(centred[np.isfinite(centred).all(axis=1)], axis=1))
+
+    def dispersion(self) -> Dispersion:
+        """Standard deviation of the true values behind one-dimensional values, their noise taken out."""
+        df = self.clusters - self.strata
+        return noise_corrected(self.values, self.covariance(), cluster_df=df, level=self.level)
 
     def wrap(self, value: float, samples: Floats, n: int, note: str = "") -> Estimate:
         """An estimate from a number computed from all values and the same number of each draw."""

@@ -154,7 +154,8 @@ def annotator_part(data: Crossed) -> dict[str, Any]:
     countries = [mean[of == c] for c in range(len(data.countries))]
     within = float(np.mean([part.var(ddof=1) for part in countries]))
     values = np.array([part.mean() for part in countries])
-    result = noise_corrected(values, np.diag([within / len(part) for part in countries]))
+    covariance = np.diag([within / len(part) for part in countries])
+    result = noise_corrected(values, covariance, cluster_df=size - len(countries))
     return {
         "sd of annotators within a country": number(within**0.5),
         "sd of countries": {"value": number(result.sd), "low": number(result.ci_low), "high": number(result.ci_high)},

@@ -69,6 +69,41 @@ def test_missing_values_are_left_out() -> None:
     assert with_gap == without
 
 
+def test_an_estimated_covariance_with_equal_errors_and_many_clusters_is_as_good_as_known() -> None:
+    y, v = np.array([1.0, 2.0, 6.0, 3.0]), 0.7 * np.eye(4) + 0.2
+    known, estimated = noise_corrected(y, v), noise_corrected(y, v, cluster_df=10**9)
+    for field in ("variance", "noise", "q", "df", "p", "ci_low", "ci_high"):
+        assert getattr(estimated, field) == pytest.approx(getattr(known, field), rel=1e-6), field
+
+
+def test_satterthwaites_degrees_of_freedom_by_hand() -> None:
+    # Contrasts of independent errors 1 and 3: one eigenvalue, (1 + 3) / 2 = 2, and df 1. With y = 0, 4: z^2 = 8.
+    result = noise_corrected(np.array([0.0, 4.0]), np.diag([1.0, 3.0]), cluster_df=50)
+    assert (result.q, result.df) == pytest.approx((8 / 2, 1.0))
+    # Three values whose errors have contrast eigenvalues 3 and 1 (an equal third direction does not matter): K S K' =
+    # diag(3, 1) gives df (3 + 1)^2 / (9 + 1) = 1.6 and q = 1.6 x sum z^2 / 4; many clusters leave no correction.
+    u, w = np.array([1.0, -1.0, 0.0]) / 2**0.5, np.array([1.0, 1.0, -2.0]) / 6**0.5
+    covariance = 3 * np.outer(u, u) + np.outer(w, w)
+    result = noise_corrected(2 * u + w, covariance, cluster_df=10**9)
+    assert (result.df, result.q) == pytest.approx((1.6, 1.6 * 5 / 4), rel=1e-6)
+    assert result.variance == pytest.approx(5 / 2 - 2)
+
+
+def test_a_covariance_from_few_clusters_still_gives_an_honest_interval() -> None:
+    # Twelve values of correlated error and no true difference; their covariance estimated from 40 clusters. Weights by
+    # the estimate reject far too often, the plain sum does not.
+    rng = np.random.default_rng(4)
+    root = np.linalg.cholesky(np.diag(rng.uniform(0.5, 1.5, 12)) + 0.5)
+    covered = {"plain": 0, "weighted": 0}
+    for _ in range(500):
+        sample = rng.standard_normal((40, 12)) @ root.T
+        values, covariance = sample.mean(axis=0), np.cov(sample, rowvar=False) / 40
+        covered["plain"] += noise_corrected(values, covariance, cluster_df=39).ci_low == 0
+        covered["weighted"] += noise_corrected(values, covariance).ci_low == 0
+    assert covered["plain"] / 500 == pytest.approx(0.975, abs=4 * (0.025 * 0.975 / 500) ** 0.5)
+    assert covered["weighted"] / 500 < 0.85
+
+
 @pytest.mark.parametrize("tau", [0.0, 0.1, 0.3])
 def test_recovery_of_a_known_truth(tau: float) -> None:
     # Twelve countries, correlated errors of unequal size: the variance estimate is unbiased, the interval covers 95%.
