@@ -12,7 +12,7 @@ from typing import Any
 
 from countback.fetch.errors import UserError
 from countback.fetch.readers.answers import Answers, Collector
-from countback.fetch.readers.discover import leave_out, listed
+from countback.fetch.readers.discover import leave_out, listed, position
 from countback.fetch.readers.options import Options
 from countback.fetch.readers.report import Tally
 from countback.fetch.readers.source import Source, as_list, as_object, plain
@@ -136,7 +136,8 @@ def potato_csv_answers(grid: Grid, options: Options, tally: Tally) -> Answers:
 
     The CSV has no trail, so a single-choice question with two options kept is unresolved, and counted.
     """
-    item, who = grid.header.index("instance_id"), grid.header.index("user_id")
+    item = position(grid.header, options.column("item") or "instance_id", "item", grid.name)
+    who = position(grid.header, options.column("annotator") or "user_id", "annotator", grid.name)
     names = _question_columns(grid, options)
     texts = [column.texts() for column in grid.columns]
     out = Collector()
@@ -149,7 +150,7 @@ def potato_csv_answers(grid: Grid, options: Options, tally: Tally) -> Answers:
             place = (texts[item][row], texts[who][row], question)
             _add(out, tally, options, grid.name, place, chosen, None)
     leave_out(grid.header, [item, who, *(i for columns in names.values() for i in columns.values())], tally)
-    tally.columns.update({"item": "instance_id", "annotator": "user_id", "questions": ", ".join(names)})
+    tally.columns.update({"item": grid.header[item], "annotator": grid.header[who], "questions": ", ".join(names)})
     tally.cannot_know("The CSV of Potato holds no instance that was assigned and not answered.", "not_asked", "skipped")
     return out.answers()
 
