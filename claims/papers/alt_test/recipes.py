@@ -57,9 +57,9 @@ def advantage_probability(data: Data, *, dataset: str, judge: str, epsilon: floa
 
 
 def passes(data: Data, *, dataset: str, judge: str, epsilon: float, scoring: Scoring) -> Recount:
-    """1 if the judge wins against at least half of the humans, else 0."""
+    """PASSED if the judge wins against at least half of the humans, else FAILED: the authors' words."""
     result = _test(data, dataset, judge, epsilon, scoring)
-    return Recount(int(result.passes), n=len(result.humans), notes=_notes(result))
+    return Recount("PASSED" if result.passes else "FAILED", n=len(result.humans), notes=_notes(result))
 
 
 def _test(data: Data, dataset: str, judge: str, epsilon: float, scoring: Scoring) -> AltTest:
