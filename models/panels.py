@@ -14,6 +14,7 @@ from itertools import combinations
 
 import numpy as np
 from countback.fetch.errors import UserError
+from countback.fetch.labels import HUMAN, JUDGE, LabelTable
 from countback.models.estimate import Estimate, Resampled, cluster_strata, cluster_totals, resample
 from countback.models.resampling import Floats, Ints
 from numpy.typing import NDArray
@@ -96,6 +97,49 @@ class Ensembles:
     def name(self, ensemble: int) -> str:
         """Its members' names joined by " + "."""
         return " + ".join(self.judges[judge] for judge in self.members[ensemble])
+
+
+def panel_of(table: LabelTable, values: Sequence[float] | None = None) -> tuple[Panel, Ints]:
+    """The panel of a label table, one row per item, question and country, and the question code of each row.
+
+    Items are what is resampled; countries are the strata where no item is in two of them.
+
+    `values` gives each label's number, by default the label read as one. Human columns are passes: a row's raters in
+    order of their code. Raises UserError for a label that is no number, or without humans or judges.
+    """
+    numbers = np.array(_numbers(table.labels) if values is None else values, np.float64)
+    unit = (table.country.astype(np.int64) * len(table.questions) + table.question) * len(table.items) + table.item
+    keys, row = np.unique(unit, return_inverse=True)
+    valid = table.label >= 0
+    humans = np.flatnonzero(valid & (table.kind == HUMAN))
+    judging = np.flatnonzero(valid & (table.kind == JUDGE))
+    if not len(humans) or not len(judging):
+        raise UserError(
+            f"These labels hold {len(humans)} valid human and {len(judging)} valid judge ratings. "
+            "Both are needed to compare."
+        )
+    order = humans[np.lexsort((table.annotator[humans], row[humans]))]
+    starts = np.searchsorted(row[order], row[order])
+    place = np.arange(len(order)) - starts
+    human = np.full((len(keys), int(place.max()) + 1), np.nan)
+    human[row[order], place] = numbers[table.label[order]]
+    codes, judge = np.unique(table.annotator[judging], return_inverse=True)
+    judges = np.full((len(codes), len(keys)), np.nan)
+    judges[judge, row[judging]] = numbers[table.label[judging]]
+    names = tuple(table.annotators[code] for code in codes)
+    cell, item = np.divmod(keys, len(table.items))
+    country, question = np.divmod(cell, len(table.questions))
+    nested = len(np.unique(item * len(table.countries) + country)) == len(np.unique(item))
+    return Panel(human, judges, names, item, country if nested else None), question
+
+
+def _numbers(labels: Sequence[str]) -> list[float]:
+    try:
+        return [float(label) for label in labels]
+    except ValueError as error:
+        raise UserError(
+            f"The labels {', '.join(labels)} are not all numbers. Ratings need numbers; give each label's value."
+        ) from error
 
 
 def complete(panel: Panel) -> Panel:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from countback.models.culture import MAJORITY_TIES_AVERAGED, lean, lean_report
+from countback.models.culture import MAJORITY_TIES_AVERAGED, flattening, lean, lean_report
 from countback.models.votes import Votes, tally
 from scipy.special import ndtri
 
@@ -106,3 +106,40 @@ def true_lean_curve(effects: np.ndarray) -> np.ndarray:
     """True leans of many effects, read off a curve computed at 41 of them."""
     grid = np.linspace(-4, 4, 41)
     return np.interp(effects, grid, true_lean(grid))
+
+
+def with_judge(effects: np.ndarray, share: float, items: int, rng: np.random.Generator) -> tuple[Votes, Votes]:
+    """Human labels, and one label per item by a judge to whom the country effects matter `share` as much."""
+    content = rng.normal(0, 1, (len(effects), items))
+    country, place = np.indices(content.shape)
+    item = country * items + place
+    human = labels(content + effects[:, None], rng)
+    judge = labels(content + share * effects[:, None], rng)[..., 0]
+    size = {"n_countries": len(effects)}
+    return (
+        tally(np.repeat(item, 5), np.repeat(country, 5), human.ravel(), 3, **size),
+        tally(item.ravel(), country.ravel(), judge.ravel(), 3, **size),
+    )
+
+
+@pytest.mark.parametrize("countries", [4, 12])
+def test_flattening_ratios(countries: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """A judge that flattens, and one that does not: the ratio of ranges misleads, the corrected ratio holds."""
+    effects, runs, lines = np.linspace(-0.6, 0.6, countries), 200, []
+    for share in (0.4, 1.0):
+        human, judge = (lean(v, RULE) for v in with_judge(effects, share, 40_000, np.random.default_rng(9)))
+        truth = (float(np.ptp(judge) / np.ptp(human)), float(judge.std() / human.std()))
+        rng, found = np.random.default_rng(3), []
+        for _ in range(runs):
+            people, machine = with_judge(effects, share, 40, rng)
+            (result,) = flattening(people, [machine], RULE, draws=400, rng=rng)
+            found.append((result.ratio, result.corrected_ratio))
+        for which, name in enumerate(("of ranges", "of corrected sds")):
+            known = [pair[which] for pair in found if pair[which].interval is not None]
+            covered = sum(covers(e.interval.low, e.interval.high, truth[which]) for e in known if e.interval)
+            lines.append((name, truth[which], float(np.median([e.value for e in known])), covered / len(known)))
+    with capsys.disabled():
+        print(f"\njudge over human, {countries} countries x 40 items, nested:")
+        for name, true, median, covered in lines:
+            print(f"  ratio {name:16} true {true:.3f}: median {median:.3f}, 95% interval covers {covered:.3f}")
+    assert min(covered for name, *_, covered in lines if "corrected" in name) >= 0.9

@@ -7,7 +7,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 from countback.fetch.errors import UserError
-from countback.models.panels import MEASURES, Panel, compare, complete, ensembles, groups
+from countback.fetch.labels import LabelTable
+from countback.models.panels import MEASURES, Panel, compare, complete, ensembles, groups, panel_of
 
 NAN = float("nan")
 
@@ -128,3 +129,40 @@ def test_groups_by_metric() -> None:
     assert list(parts) == ["honesty", "help"]
     assert parts["honesty"].human.tolist() == [[5.0, 5.0, 2.0]]
     assert parts["honesty"].item.tolist() == [1]
+
+
+def test_panel_of_a_label_table() -> None:
+    rows = [
+        ("d1", "help", "ann", "4", 0),
+        ("d1", "help", "bob", "2", 0),
+        ("d1", "honesty", "bob", "5", 0),
+        ("d2", "help", "ann", "1", 0),
+        ("d2", "help", "cid", "bad", 0),
+        ("d2", "help", "cid2", "3", 0),
+        ("d1", "help", "gpt", "3", 1),
+        ("d2", "help", "gpt", "2", 1),
+        ("d2", "help", "opus", "5", 1),
+    ]
+    item, question, annotator, label, kind = zip(*rows, strict=True)
+    country = ["SG" if name == "d1" else "TH" for name in item]
+    columns = {"item": item, "question": question, "annotator": annotator, "label": label, "country": country}
+    table = LabelTable.from_arrays(**columns, kind=kind, codebook=list("12345"))  # type: ignore[arg-type]
+    panel, metric = panel_of(table)
+    assert panel.names == ("gpt", "opus")
+    found = {
+        (table.items[i], table.questions[q]): (h.tolist(), j.tolist())
+        for i, q, h, j in zip(panel.item, metric, panel.human, panel.judges.T, strict=True)
+    }
+    assert repr(found["d1", "help"]) == repr(([4.0, 2.0], [3.0, NAN]))
+    assert repr(found["d1", "honesty"]) == repr(([5.0, NAN], [NAN, NAN]))
+    assert repr(found["d2", "help"]) == repr(([1.0, 3.0], [2.0, 5.0]))
+    assert panel.strata is not None
+    result = compare(panel.only(["gpt"]), draws=5, rng=np.random.default_rng(1))
+    assert result.estimate("gpt | mean of all", "mae").value == 0.0
+    assert dict(result.estimate("gpt | mean of all", "mae").dropped) == {"a human rating is missing": 1}
+    doubled, _ = panel_of(table, [2.0, 4.0, 6.0, 8.0, 10.0])
+    np.testing.assert_array_equal(doubled.human, 2 * panel.human)
+    with pytest.raises(UserError, match="are not all numbers"):
+        panel_of(LabelTable.from_arrays(item=["a"], annotator=["b"], label=["A"], codebook=["A", "B"]))
+    with pytest.raises(UserError, match="hold 1 valid human and 0 valid judge ratings"):
+        panel_of(LabelTable.from_arrays(item=["a"], annotator=["b"], label=["1"], codebook=["1", "2"]))
