@@ -11,8 +11,9 @@ from typing import Any, Generic, Literal, TypeVar
 from urllib.parse import urljoin, urlsplit
 
 import requests
+from countback.fetch.outcome import Fault, Policy
 from countback.fetch.release import redact
-from countback.fetch.transfer import Fault, Policy, chunks, connected, retry_after
+from countback.fetch.transfer import chunks, connected, retry_after
 
 State = Literal[
     "seen",

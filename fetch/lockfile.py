@@ -14,7 +14,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from countback.fetch.errors import UserError
-from filelock import FileLock
 
 LOCK_NAME = "countback.lock"
 _HEADER = """\
@@ -56,6 +55,8 @@ def add_lock(cache: Path, entry: Locked, work: Path) -> None:
 
     What stands in the file is kept to the letter: a reviewer may have written comments there.
     """
+    from filelock import FileLock
+
     with FileLock(work / f"{LOCK_NAME}.lock"):
         if entry.name in read_lock(cache):
             return

@@ -2,6 +2,8 @@
 
 In the cache a file stands under its pin's name only once its bytes have been checked there; everything unfinished is
 in the hidden folder `.countback`, everything unexpected in `set-aside`. A verified file is never touched again.
+
+What only a download needs is imported where it is needed: most runs find their files in the cache or in a folder.
 """
 
 from __future__ import annotations
@@ -14,16 +16,17 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-import requests
 from countback.fetch.checksums import sha256_file
 from countback.fetch.errors import UserError
 from countback.fetch.lockfile import Locked, add_lock, read_lock
-from countback.fetch.outcome import Kind, Outcome
+from countback.fetch.outcome import Fault, Kind, Outcome, Policy, Tick, disk_fault
 from countback.fetch.release import Pin, Release, Status, redact
-from countback.fetch.transfer import Fault, Policy, Tick, discard, disk_fault, transfer
-from filelock import FileLock, Timeout
+
+if TYPE_CHECKING:
+    import requests
 
 WORK = ".countback"
 ASIDE = "set-aside"
@@ -143,16 +146,25 @@ def obtain(
             standing = keeper.standing()
             if standing is not None and standing.usable:  # another process was faster
                 return standing
-            with contextlib.ExitStack() as stack:
-                session = session or stack.enter_context(requests.Session())
-                return keeper.fetch(session, policy, tick)
-    except Timeout:
-        return keeper.ended("busy", f"the file was locked by another process for {policy.lock_timeout:g} s")
+            with _session(session) as opened:
+                return keeper.fetch(opened, policy, tick)
     except Fault as fault:
         return keeper.ended(fault.kind, fault.found, fault)
     except OSError as error:
         disk = disk_fault(error)
         return keeper.ended(disk.kind, disk.found)
+
+
+@contextlib.contextmanager
+def _session(given: requests.Session | None) -> Iterator[requests.Session]:
+    """The session given, left open, or one of our own."""
+    if given is not None:
+        yield given
+        return
+    import requests
+
+    with requests.Session() as session:
+        yield session
 
 
 class _Keeper:
@@ -200,12 +212,23 @@ class _Keeper:
     @contextlib.contextmanager
     def locked(self, policy: Policy) -> Iterator[None]:
         """Alone with this file, among threads and processes; the system frees the lock of a killed process."""
+        from filelock import FileLock, Timeout
+
         self.work.mkdir(parents=True, exist_ok=True)
-        with FileLock(self.part.with_suffix(".lock"), timeout=policy.lock_timeout):
+        lock = FileLock(self.part.with_suffix(".lock"))
+        try:
+            lock.acquire(timeout=policy.lock_timeout)
+        except Timeout as error:
+            raise Fault("busy", f"another process held the file for {policy.lock_timeout:g} s") from error
+        try:
             yield
+        finally:
+            lock.release()
 
     def fetch(self, session: requests.Session, policy: Policy, tick: Tick) -> Outcome:
         """Transfer, prove, place. Called under the lock."""
+        from countback.fetch.transfer import discard, transfer
+
         for _ in range(2):
             resumed = transfer(self.pin, self.part, session, policy, tick)
             digest, size = sha256_file(self.part), self.part.stat().st_size
@@ -221,6 +244,7 @@ class _Keeper:
         if status == "partial":
             self._lock(digest, size)
         self._place()
+        discard(self.part)  # what was noted about it
         return self._here("ok", "fetched", digest, size, status)
 
     def _place(self) -> None:
@@ -230,7 +254,6 @@ class _Keeper:
         if self.target.exists():
             self._set_aside(self.target, sha256_file(self.target))
         os.replace(self.part, self.target)
-        discard(self.part)
 
     def _set_aside(self, path: Path, digest: str) -> Path:
         """Move unexpected bytes where a person can look at them, under a name that says which they are."""
@@ -261,7 +284,7 @@ def fetch_releases(
     outcomes: list[Outcome] = []
     silent: set[str | None] = set()
     with contextlib.ExitStack() as stack:
-        session = session or stack.enter_context(requests.Session())
+        shared = session if offline or verify_only else stack.enter_context(_session(session))
         ticker = stack.enter_context(_progress(sys.stderr.isatty() if progress is None else progress))
         for release in releases:
             tell(release.licence_line)
@@ -272,7 +295,7 @@ def fetch_releases(
                 outcome = obtain(
                     pin,
                     cache,
-                    session=session,
+                    session=shared,
                     offline=offline,
                     verify_only=verify_only,
                     policy=replace(policy, attempts=1) if host in silent else policy,

@@ -1,12 +1,15 @@
-"""How the fetching of one file ended: separate outcomes, each with its own message and next step.
+"""How patient a fetch is and how it ended: separate outcomes, each with its own message and next step.
 
-Nothing here computes; the words are here so that the command, the tests and the README say the same.
+Nothing here touches the network; the words are here so that the command, the tests and the README say the same.
 """
 
 from __future__ import annotations
 
+import errno
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
@@ -58,6 +61,10 @@ NEXT_STEP: dict[Kind, str] = {
     "busy": "another countback fetches this file now; wait for it, or end it, and run the same command again",
 }
 
+Tick = Callable[[int, int | None], None]
+"""Called with the bytes on disk so far and the bytes expected, or None."""
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _INTEGRITY: frozenset[Kind] = frozenset({"changed upstream", "damaged"})
 
 
@@ -103,3 +110,38 @@ class Outcome:
             return line if self.status == "verified" else f"{line}; no pin proves it: review it in countback.lock"
         kept = f"; set aside at {self.aside}" if self.aside else ""
         return f"{line}; expected {self.pin.expected()}{kept}; {NEXT_STEP[self.kind]}."
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How patient a transfer is. Times in seconds, rates in bytes a second."""
+
+    attempts: int = 5
+    backoff: float = 1.0  # before the second attempt; doubled for each further one
+    backoff_cap: float = 30.0
+    patience: float = 120.0  # the longest Retry-After that is waited out
+    connect_timeout: float = 10.0
+    read_timeout: float = 30.0
+    window: float = 60.0  # a connection must bring min_rate on average over each window
+    min_rate: float = 256.0
+    max_bytes: int = 2 << 30  # for a file whose size is not known
+    lock_timeout: float = 600.0
+
+
+class Fault(Exception):
+    """Why a transfer stopped. `wait` is what the server asked for; `again` says whether another attempt may help."""
+
+    def __init__(
+        self, kind: Kind, found: str, *, again: bool = False, wait: float | None = None, at: float | None = None
+    ) -> None:
+        super().__init__(found)
+        self.kind, self.found, self.again, self.wait = kind, redact(found), again, wait
+        known = None if wait is None else (time.time() if at is None else at) + min(wait, 1e9)
+        self.until = None if known is None else datetime.fromtimestamp(known, UTC)
+
+
+def disk_fault(error: OSError) -> Fault:
+    """The outcome of an operating system error in the cache folder."""
+    if error.errno in _FULL:
+        return Fault("disk full", f"writing failed: {error.strerror}")
+    return Fault("read-only cache", f"{error.strerror or error} ({error.filename or 'the cache folder'})")

@@ -6,13 +6,11 @@ Nothing here decides whether the bytes are the pinned ones; `obtain` does, from 
 from __future__ import annotations
 
 import contextlib
-import errno
 import hashlib
 import json
 import re
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from importlib.metadata import version
@@ -21,53 +19,14 @@ from urllib.parse import parse_qsl, urlsplit
 
 import requests
 import urllib3
-from countback.fetch.outcome import Kind
-from countback.fetch.release import Pin, redact
-
-Tick = Callable[[int, int | None], None]
-"""Called with the bytes on disk so far and the bytes expected, or None."""
+from countback.fetch.outcome import Fault, Policy, Tick, disk_fault
+from countback.fetch.release import Pin
 
 _CHUNK = 1 << 20
 _HEAD = 1024  # bytes looked at before the first one is written
 _AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
 _GONE = frozenset({404, 410, 451})
 _REFUSED = frozenset({401, 402, 403, 407})
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-
-
-@dataclass(frozen=True)
-class Policy:
-    """How patient a transfer is. Times in seconds, rates in bytes a second."""
-
-    attempts: int = 5
-    backoff: float = 1.0  # before the second attempt; doubled for each further one
-    backoff_cap: float = 30.0
-    patience: float = 120.0  # the longest Retry-After that is waited out
-    connect_timeout: float = 10.0
-    read_timeout: float = 30.0
-    window: float = 60.0  # a connection must bring min_rate on average over each window
-    min_rate: float = 256.0
-    max_bytes: int = 2 << 30  # for a file whose size is not known
-    lock_timeout: float = 600.0
-
-
-class Fault(Exception):
-    """Why a transfer stopped. `wait` is what the server asked for; `again` says whether another attempt may help."""
-
-    def __init__(
-        self, kind: Kind, found: str, *, again: bool = False, wait: float | None = None, at: float | None = None
-    ) -> None:
-        super().__init__(found)
-        self.kind, self.found, self.again, self.wait = kind, redact(found), again, wait
-        known = None if wait is None else (time.time() if at is None else at) + min(wait, 1e9)
-        self.until = None if known is None else datetime.fromtimestamp(known, UTC)
-
-
-def disk_fault(error: OSError) -> Fault:
-    """The outcome of an operating system error in the cache folder."""
-    if error.errno in _FULL:
-        return Fault("disk full", f"writing failed: {error.strerror}")
-    return Fault("read-only cache", f"{error.strerror or error} ({error.filename or 'the cache folder'})")
 
 
 def transfer(pin: Pin, part: Path, session: requests.Session, policy: Policy, tick: Tick) -> bool:
@@ -110,7 +69,7 @@ def _attempt(pin: Pin, part: Path, session: requests.Session, policy: Policy, ti
             _save(response, pin, part, policy, tick, offset)
             return offset > 0
     except OSError as error:
-        if error.errno in _FULL:
+        if disk_fault(error).kind == "disk full":
             with contextlib.suppress(OSError):
                 discard(part)  # give the space back
         raise disk_fault(error) from error

@@ -17,8 +17,8 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import requests
 from countback.fetch.ask import STATES, Listing, State, ask, decoded, gather, take
+from countback.fetch.outcome import Policy
 from countback.fetch.release import redact
-from countback.fetch.transfer import Policy
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,8 @@ from countback.fetch.checksums import sha256_file
 from countback.fetch.errors import UserError
 from countback.fetch.lockfile import LOCK_NAME, read_lock
 from countback.fetch.obtain import WORK, cache_folder, fetch_releases, obtain
-from countback.fetch.outcome import NEXT_STEP, Kind
+from countback.fetch.outcome import NEXT_STEP, Kind, Policy
 from countback.fetch.release import Pin, Release
-from countback.fetch.transfer import Policy
 from filelock import FileLock
 
 from tests.functional.fakehost import FakeHost, drip, ok, ranged, short, status

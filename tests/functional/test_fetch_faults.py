@@ -17,9 +17,8 @@ from pathlib import Path
 
 import pytest
 from countback.fetch.obtain import ASIDE, obtain
-from countback.fetch.outcome import NEXT_STEP, Kind, Outcome
+from countback.fetch.outcome import NEXT_STEP, Kind, Outcome, Policy
 from countback.fetch.release import Pin
-from countback.fetch.transfer import Policy
 
 from tests.functional.fakehost import (
     Answer,
@@ -146,7 +145,7 @@ def test_each_fault_ends_in_its_outcome(case: Case, host: FakeHost, tmp_path: Pa
 
 def _check_cache(outcome: Outcome, cache: Path) -> None:
     """The whole file or none; the message holds no token and tells the next step."""
-    assert TOKEN not in outcome.message
+    assert TOKEN not in outcome.message + outcome.found
     if outcome.kind == "ok":
         assert _visible(cache) == [NAME]
         assert (cache / NAME).read_bytes() == BODY
@@ -277,6 +276,20 @@ def test_a_range_not_proved_starts_over(answer: Answer, host: FakeHost, tmp_path
     outcome = _interrupted(host, tmp_path, answer, ok(BODY))
     assert outcome.kind == "ok"
     _check_cache(outcome, tmp_path)
+    assert "Range" not in host.log[-1][1]
+
+
+@pytest.mark.parametrize("which", ["another offset", "another ETag", "no ETag", "no Content-Range", "416"])
+def test_a_file_that_no_digest_proves_is_not_put_together_of_two(which: str, host: FakeHost, tmp_path: Path) -> None:
+    pin = Pin(NAME, url=host.on("/f", short(BODY, 50_000, ETag=TAG), RESTARTS[which], ok(BODY)))
+    outcome = obtain(pin, tmp_path, policy=QUICK)
+    assert (outcome.kind, outcome.status) == ("ok", "partial")
+    assert (tmp_path / NAME).read_bytes() == BODY
+
+
+def test_bytes_of_another_address_are_not_gone_on_from(host: FakeHost, tmp_path: Path) -> None:
+    assert obtain(_pin(host.on("/old", short(BODY, 50_000, ETag=TAG))), tmp_path, policy=QUICK).kind == "truncated"
+    assert obtain(_pin(host.on("/new", ranged(BODY, TAG))), tmp_path, policy=QUICK).kind == "ok"
     assert "Range" not in host.log[-1][1]
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import requests
 from countback.fetch.ask import Listing
-from countback.fetch.transfer import Policy
+from countback.fetch.outcome import Policy
 from countback.fetch.upstream import (
     AnonymousFile,
     ArxivVersion,
