@@ -1,0 +1,184 @@
+"""Reading what settles a prediction: counts per country, or a share with its interval, from a table that somebody made.
+
+Counts, as CSV with a header or as a JSON list of objects; `human` and `judge` are hits, or rates as printed ("59.3%",
+"0.593"), which stand for every number of hits that prints so:
+
+    country,n,human,judge
+    Pakistan,118,70,106
+    "Nigeria; Philippines",246,162,190          # only their sum is known
+
+A share, as one JSON object: share, low, high (of its 95% interval), level, countries, items, crossed, method.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+from math import ceil, floor
+from pathlib import Path
+from typing import Any
+
+from countback.claims.prediction import Evidence, Prediction, PrintedSpec
+from countback.claims.reported import NotANumber, parse
+from countback.claims.resolve_lead import Lead, LeadRule
+from countback.claims.resolve_share import Share
+from countback.claims.spec import read_text
+from countback.fetch.errors import UserError
+
+COLUMNS = ("country", "n", "human", "judge")
+_SHARE_KEYS = ("share", "low", "high", "level", "countries", "items", "crossed", "method")
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table as read: the evidence, and its rows as they stand in the file, for the record."""
+
+    evidence: Evidence
+    rows: tuple[dict[str, Any], ...]
+
+
+def read_instant(text: str, what: str) -> datetime:
+    """An ISO instant with its zone, in UTC; UserError where the zone (or the time) is missing."""
+    try:
+        when = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise UserError(f'{what}: found "{text}"; expected an instant such as 2027-06-30T23:59:59Z') from None
+    if when.tzinfo is None:
+        raise UserError(f'{what}: found "{text}" without a zone; expected one, as in 2027-06-30T23:59:59Z')
+    return when.astimezone(UTC)
+
+
+def read_evidence(path: Path, prediction: Prediction) -> Rows:
+    """The table that settles `prediction`. Raises UserError for anything that cannot be what it should be."""
+    if isinstance(prediction.rule, LeadRule):
+        rows = _json(path, list) if path.suffix == ".json" else _csv(path)
+        leads = tuple(_lead(row, f"{path}: row {number}") for number, row in enumerate(rows, 1))
+        check_countries(leads, prediction.rule, str(path))
+        return Rows(leads, tuple(rows))
+    if path.suffix != ".json":
+        raise UserError(
+            f"{path}: no command estimates a country's share of label variance yet; expected a JSON file with "
+            f"{', '.join(_SHARE_KEYS)}, made from a crossed table by a fit of your own and named in its method"
+        )
+    row = _json(path, dict)
+    return Rows(_share(row, path), (row,))
+
+
+def printed_leads(printed: Sequence[PrintedSpec]) -> tuple[Lead, ...]:
+    """Leads from the counts that a paper prints."""
+    return tuple(Lead(tuple(row.countries), row.n, row.judge - row.human, row.judge - row.human) for row in printed)
+
+
+def check_countries(leads: Sequence[Lead], rule: LeadRule, source: str) -> None:
+    """Raise UserError for a country that stands twice, for too many, and for a full set without one the rule names."""
+    names = [name for lead in leads for name in lead.countries]
+    for name in names:
+        if names.count(name) > 1:
+            raise UserError(f"{source}: {name} stands twice; expected each country once")
+    total = rule.countries + len(rule.leave_out)
+    if len(names) > total:
+        raise UserError(f"{source}: {len(names)} countries; the rule has {total}, check the spelling of {names}")
+    wanted = [name for name in (*rule.trailing, *rule.leave_out) if name not in names]
+    if len(names) == total and wanted:
+        raise UserError(
+            f"{source}: {total} countries without {' and '.join(wanted)}, which the rule names; found {names}"
+        )
+
+
+def _csv(path: Path) -> list[dict[str, Any]]:
+    lines = list(csv.reader(io.StringIO(read_text(path))))
+    if not lines or tuple(lines[0]) != COLUMNS:
+        raise UserError(f"{path}:1: found {','.join(lines[0]) if lines else 'nothing'}; expected {','.join(COLUMNS)}")
+    for number, cells in enumerate(lines[1:], 2):
+        if len(cells) != len(COLUMNS):
+            raise UserError(f"{path}:{number}: found {len(cells)} cells; expected {len(COLUMNS)}")
+    return [dict(zip(COLUMNS, cells, strict=True)) for cells in lines[1:]]
+
+
+def _json(path: Path, kind: type[Any]) -> Any:
+    try:
+        found = json.loads(read_text(path), parse_float=str, parse_constant=str)
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{path}: not JSON: {error}; mend that place") from None
+    if not isinstance(found, kind) or (kind is list and not all(isinstance(row, dict) for row in found)):
+        expected = "a list of objects, one a country" if kind is list else f"one object with {', '.join(_SHARE_KEYS)}"
+        raise UserError(f"{path}: found {str(found)[:60]}; expected {expected}")
+    return found
+
+
+def _lead(row: dict[str, Any], place: str) -> Lead:
+    if set(row) != set(COLUMNS):
+        raise UserError(f"{place}: found {', '.join(row)}; expected {', '.join(COLUMNS)}")
+    countries = tuple(name.strip() for name in str(row["country"]).split(";"))
+    if not all(countries):
+        raise UserError(f"{place}: a country without a name; expected one, or several between semicolons")
+    n = _count(row["n"], f"{place}: n")
+    if n < 1:
+        raise UserError(f"{place}: n is {n}; expected at least one comparison")
+    human, judge = (_hits(row[who], n, f"{place}: {who}") for who in ("human", "judge"))
+    return Lead(countries, n, judge[0] - human[1], judge[1] - human[0])
+
+
+def _count(value: Any, place: str) -> int:
+    text = str(value).strip()
+    if isinstance(value, bool) or not (text.isascii() and text.isdigit()):
+        raise UserError(f"{place}: found {text!r}; expected a whole number")
+    return int(text)
+
+
+def _hits(value: Any, n: int, place: str) -> tuple[int, int]:
+    """Least and greatest number of hits that a count, or a rate as printed, stands for."""
+    text = str(value).strip()
+    if not isinstance(value, bool) and text.isascii() and text.isdigit():
+        hits = int(text)
+        if hits > n:
+            raise UserError(f"{place}: {hits} hits in {n} comparisons; expected at most {n}")
+        return hits, hits
+    try:
+        rate = parse(text, exact=False)
+    except NotANumber as error:
+        raise UserError(f"{place}: {error}") from None
+    unit = 100 if rate.unit == "%" else 1
+    if rate.unit not in ("%", "") or not 0 <= rate.value <= unit:
+        raise UserError(f"{place}: found {text!r}; expected a number of hits, or a rate such as 59.3% or 0.593")
+    low, high = ceil(rate.interval.low * n / unit), floor(rate.interval.high * n / unit)
+    low, high = max(low, 0), min(high, n)
+    if low > high:
+        raise UserError(f"{place}: no number of hits in {n} comparisons prints as {text}; check both")
+    return low, high
+
+
+def _share(row: dict[str, Any], path: Path) -> Share:
+    if set(row) != set(_SHARE_KEYS):
+        raise UserError(f"{path}: found {', '.join(row)}; expected {', '.join(_SHARE_KEYS)}")
+    if row["crossed"] is not True:
+        raise UserError(
+            f"{path}: crossed is {row['crossed']!r}; a share from items that were not labelled in every country is "
+            "confounded with what the items say and decides nothing; expected crossed = true"
+        )
+    share, low, high, level = (_unit(row[key], f"{path}: {key}") for key in ("share", "low", "high", "level"))
+    if not low <= share <= high:
+        raise UserError(f"{path}: expected low <= share <= high; found {row['low']}, {row['share']}, {row['high']}")
+    if level != Fraction(95, 100):
+        raise UserError(f"{path}: level is {row['level']}; the rule is on a 95% interval, so expected 0.95")
+    countries, items = (_count(row[key], f"{path}: {key}") for key in ("countries", "items"))
+    if countries < 2 or items < 1:
+        raise UserError(f"{path}: {items} items in {countries} countries; expected one or more in at least two")
+    if not isinstance(row["method"], str) or not row["method"].strip():
+        raise UserError(f"{path}: method is {row['method']!r}; expected words that say how the share was estimated")
+    return Share(share, low, high, countries, items, True)
+
+
+def _unit(value: Any, place: str) -> Fraction:
+    try:
+        number = Fraction(str(value).strip())
+    except (ValueError, ZeroDivisionError):
+        number = Fraction(-1)
+    if isinstance(value, bool) or not 0 <= number <= 1:
+        raise UserError(f"{place}: found {value!r}; expected a number from 0 to 1")
+    return number
