@@ -152,7 +152,7 @@ def page_contents(path: Path, pages: Iterable[int] | None) -> Iterator[tuple[int
     if b"%PDF-" not in start:
         raise UserError(f"{path} does not start like a PDF. It may be a saved web page; fetch the PDF again.")
     try:
-        with pdfplumber.open(path) as pdf:
+        with path.open("rb") as file, pdfplumber.open(file) as pdf:
             wanted = list(range(1, len(pdf.pages) + 1)) if pages is None else sorted(set(pages))
             if wrong := [n for n in wanted if not 1 <= n <= len(pdf.pages)]:
                 raise UserError(f"{path} has pages 1 to {len(pdf.pages)}; page {wrong[0]} was asked for.")

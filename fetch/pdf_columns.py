@@ -12,7 +12,7 @@ from statistics import median
 
 import numpy as np
 from countback.fetch.pdf_layout import Box, Glyph, Rule, lines_of, split, text_of, words_of
-from countback.fetch.pdf_rows import Line, RawRow, has_number, numeric, rows_of
+from countback.fetch.pdf_rows import Line, RawRow, has_number, looks_like_data, may_part, numeric, rows_of
 
 _STEP = 0.25  # points; the grid on which white strips are sought
 _STRIP = 0.45  # em; word spaces in a table are 0.25 to 0.33 em wide
@@ -38,16 +38,17 @@ def read_grid(
     full = [r.y for r in rules if box[1] < r.y < box[3] and r.x1 - r.x0 >= 0.85 * (box[2] - box[0])]
     bands = _bands(lines_of(glyphs), full)
     header, body = _header_and_body(bands)
-    edges = _edges([line for band in body for line in band], header, em, [p.y for p in posts if _crosses(p, box)])
-    if not edges:
+    found = _edges([line for band in body for line in band], header, em, [p.y for p in posts if _crosses(p, box)])
+    if not found:
         return None
+    edges = [x for x, _ in found]
     notes: list[str] = []
     below = full[0] if header and full else (body[0][0][0].y0 if body and body[0] else box[3])
     spans = [r for r in rules if box[1] < r.y < below and r.y not in full]
     tops = [word for word in turned if box[1] <= (word.y0 + word.y1) / 2 <= below and box[0] <= word.x0 <= box[2]]
     columns = _column_extents(body, edges, box)
     paths = _header_paths(header, spans, tops, columns, edges, em, notes)
-    rows = rows_of(body, edges, em)
+    rows = rows_of(body, found, em)
     return Grid(paths, rows, tuple(notes)) if rows else None
 
 
@@ -81,23 +82,29 @@ def _header_and_body(bands: list[list[Line]]) -> tuple[list[Line], list[list[Lin
 # Columns
 
 
-def _edges(body: list[Line], header: list[Line], em: float, posts: list[float]) -> list[float]:
-    """The x of every boundary between columns, left to right."""
-    lines = [line for line in body if len(split(line, 0.8)) > 1] or body
+def _edges(body: list[Line], header: list[Line], em: float, posts: list[float]) -> list[tuple[float, float]]:
+    """The boundaries between columns, left to right: their x, and the white (in points) that a line must show there."""
+    lines = [line for line in body if looks_like_data(line)] or body
     if not lines:
         return []
     left, right = min(g.x0 for line in lines for g in line), max(g.x1 for line in lines for g in line)
     cover = _coverage(lines, left, right)
     head = _coverage(header, left, right) if header else np.zeros_like(cover)
     wide = (_STRIP if len(lines) >= 4 else _STRIP_IF_FEW) * em
-    strips = [s for s in _strips(cover, 0) if _width(s) >= wide or _between_numbers(lines, left, s, em)]
+    strips = [s for s in _strips(cover, 0) if _width(s) >= wide]
+    strips += [s for s in _strips(cover, 0) if _width(s) < wide and _between_numbers(lines, left, s, strips, em)]
     for strip in _strips(cover, max(1, len(lines) // 8)) if len(lines) >= 5 else []:
         # A row or two whose text runs over a boundary must not hide it from the rows that respect it.
         if _width(strip) >= wide and not _overlaps(strip, strips) and _parts_columns(strip, strips, lines, left):
             strips.append(strip)
-    edges = [x for strip in sorted(strips) for x in _cut(strip, head, left, em)]
-    edges += [x for x in posts if all(abs(x - e) > em for e in edges)]
+    edges = [(x, min(_width(s), _STRIP * em) - 0.01) for s in sorted(strips) for x in _cut(s, head, left, em)]
+    edges += [(x, 0.0) for x in posts if all(abs(x - e) > em for e, _ in edges)]
     return sorted(edges)
+
+
+def has_columns(lines: list[Line]) -> bool:
+    """Whether white strips run through these lines, as they do not through prose."""
+    return bool(lines) and bool(_edges(lines, [], median(g.size for line in lines for g in line), []))
 
 
 def _coverage(lines: list[Line], left: float, right: float) -> np.ndarray:
@@ -140,17 +147,24 @@ def _parts_columns(strip: tuple[int, int], others: list[tuple[int, int]], lines:
     return both >= 0.6 * len(lines)
 
 
-def _between_numbers(lines: list[Line], left: float, strip: tuple[int, int], em: float) -> bool:
-    """A narrow strip parts two columns when nearly every line has a whole number on both sides of it."""
-    if _width(strip) < 0.2 * em:
+def _between_numbers(
+    lines: list[Line], left: float, strip: tuple[int, int], wide: list[tuple[int, int]], em: float
+) -> bool:
+    """A narrow strip parts two columns when nearly every line has a whole number on both sides of it. The white around
+    it must not hold a wide strip too: else the line has its column boundary there, and the narrow one is in a cell."""
+    if _width(strip) < 0.2 * em or len(lines) < 3:
         return False
     x = left + (strip[0] + strip[1]) / 2 * _STEP
     both = 0
     for line in lines:
         before = split([g for g in line if g.x1 <= x] or line[:1], 0.18)[-1]
         after = split([g for g in line if g.x0 >= x] or line[-1:], 0.18)[0]
-        both += numeric(text_of(before)) and numeric(text_of(after))
-    return both >= 0.8 * len(lines) and len(lines) >= 3
+        white = (before[-1].x1 - left) / _STEP, (after[0].x0 - left) / _STEP
+        alone = not any(white[0] <= s + 1 and e - 1 <= white[1] for s, e in wide)
+        if alone and not may_part(before[-1].text, after[0].text):
+            return False
+        both += alone and numeric(text_of(before)) and numeric(text_of(after))
+    return both >= 0.8 * len(lines)
 
 
 def _cut(strip: tuple[int, int], head: np.ndarray, left: float, em: float) -> list[float]:

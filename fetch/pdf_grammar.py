@@ -73,9 +73,10 @@ _UNSIGNED = rf"(?:10[⁺⁻][{_SUP_DIGITS}]{{1,3}}|(?:{_WHOLE}(?:\.[0-9]+)?|\.[0
 _SIGNED = rf"(?:[+{DASHES}]\s?)?{_UNSIGNED}"
 _UNIT = r"(?:\s?(?:%|‰|pp|×))"
 _MARK = rf"[*∗⋆†‡§¶#↑↓▲▼{_SUP_DIGITS}]"
-_TO = rf"\s?(?:\bto\b|[{DASHES}])"
+# White on both sides of the dash or on none: "2 −5" is two numbers, the second with its sign.
+_TO = rf"(?:\s?to\s|[{DASHES}]|\s[{DASHES}]\s)"
 _LOW, _HIGH = rf"(?P<low>{_SIGNED})(?P<low_unit>{_UNIT})?", rf"(?P<high>{_SIGNED})(?P<high_unit>{_UNIT})?"
-_RANGE = rf"{_LOW}(?:,|;|{_TO})\s?{_HIGH}"
+_RANGE = rf"{_LOW}(?:[,;]\s?|{_TO}){_HIGH}"
 _BRACKET = rf"(?:(?P<square>\[)\s?{_RANGE}\s?\]|\(\s?{_RANGE.replace('?P<', '?P<p')}\s?\))"
 _COUNT = rf"(?P<count>{_UNSIGNED})\s?/\s?(?P<of>{_UNSIGNED})"
 _ERROR = rf"\s?(?:±|\+/?[{DASHES}])\s?(?P<error>{_UNSIGNED})(?P<error_unit>{_UNIT})?"
@@ -91,7 +92,7 @@ _CELL = re.compile(
     rf"(?:\s?\((?P<aside>{_SIGNED})(?P<aside_unit>{_UNIT})?\)|\s?\({_COUNT.replace('?P<', '?P<a')}\))?"
     rf"(?P<marks2>\s?{_MARK}+)?(?:\s?{_BRACKET})?(?P<marks3>\s?{_MARK}+)?(?P<cite>\s?\[[0-9]+\])?"
 )
-_BARE_RANGE = re.compile(rf"{_LOW}{_TO}\s?{_HIGH}(?P<marks>\s?{_MARK}+)?")
+_BARE_RANGE = re.compile(rf"{_LOW}{_TO}{_HIGH}(?P<marks>\s?{_MARK}+)?")
 _SPACED_COUNT = re.compile(r"(?P<label>[Nn])\s?=\s?(?P<whole>[1-9][0-9]{0,2}(?: [0-9]{3})+)")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from countback.fetch.pdf_captions import is_caption_start
+from countback.fetch.pdf_columns import has_columns
 from countback.fetch.pdf_layout import Box, Glyph, Rule, View, lines_of, split
 
 _SAME = 3.0  # points; how far the ends of the rules of one table may differ
@@ -63,9 +64,10 @@ def _is_rows(view: View, upper: Rule, lower: Rule) -> bool:
     lines = lines_of(glyphs)
     if not lines or any(is_caption_start(line) for line in lines):
         return False
-    return not _is_prose(lines, upper.x1 - upper.x0)
+    return not _fills(lines, upper.x1 - upper.x0) or has_columns(lines)
 
 
-def _is_prose(lines: list[list[Glyph]], width: float) -> bool:
+def _fills(lines: list[list[Glyph]], width: float) -> bool:
+    """Whether most lines run over the whole width without a wide white, as prose does (and a crowded table)."""
     full = [line for line in lines if line[-1].x1 - line[0].x0 >= 0.85 * width and len(split(line, 0.9)) == 1]
     return len(lines) >= 2 and len(full) >= 0.6 * (len(lines) - 1)

@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from countback.fetch.pdf_grammar import CellValue, parse_cell
+from countback.fetch.pdf_grammar import DASHES, CellValue, parse_cell
 from countback.fetch.pdf_layout import Box, Glyph, bounding, reading_of, split, text_of, words_of
 
 Line = list[Glyph]
@@ -48,33 +48,45 @@ def has_number(line: Line) -> bool:
     return any(numeric(text_of(part)) for part in split(line, 0.6))
 
 
-def rows_of(body: list[list[Line]], edges: list[float], em: float) -> list[RawRow]:
+def looks_like_data(line: Line) -> bool:
+    """Whether a line has white between columns or, when crowded, two words that are numbers. A title has neither."""
+    return len(split(line, 0.8)) > 1 or sum(numeric(text_of(word)) for word in split(line, 0.18)) > 1
+
+
+def rows_of(body: list[list[Line]], boundaries: list[tuple[float, float]], em: float) -> list[RawRow]:
+    """Rows from body lines (grouped by the rules between them) and column boundaries (x, white that a line must show).
+
+    A line of one piece without a number is a title of the rows below it when it stands out: across a boundary, in
+    another font, or first below a rule.
+    """
+    edges = [x for x, _ in boundaries]
     fonts = Counter(g.font for band in body for line in band for g in line)
     usual_font = fonts.most_common(1)[0][0] if fonts else ""
     rows: list[RawRow] = []
     section = ""
     for band in body:
         for i, line in enumerate(band):
-            row = RawRow(_cells(line, edges, em), section, after_rule=i == 0)
+            row = RawRow(_cells(line, boundaries, em), section, after_rule=i == 0)
             if len(split(line, 0.8)) == 1 and not has_number(line):
                 goes_on = bool(rows) and i > 0 and 0 not in row.filled() and _wraps(rows[-1], row, row.filled(), edges)
-                across = any(line[0].x0 < edge < line[-1].x1 for edge in edges) or line[0].x0 > edges[0]
-                odd = across or all(g.font != usual_font for g in line)
-                if not goes_on and (odd or (i == 0 and len(body) > 1)):
+                across = any(line[0].x0 < edge < line[-1].x1 for edge in edges)
+                odd = across or line[0].x0 > edges[0] or all(g.font != usual_font for g in line)
+                crowded = across and any(char.isdigit() for char in text_of(split(line, 0.18)[-1]))
+                if not goes_on and not crowded and (odd or (i == 0 and len(body) > 1)):
                     section = words_of(line)
                     continue
             rows.append(row)
     return _merged(rows, edges)
 
 
-def _cells(line: Line, edges: list[float], em: float) -> list[RawCell]:
+def _cells(line: Line, boundaries: list[tuple[float, float]], em: float) -> list[RawCell]:
     """Share a line out to the columns; text that runs over a boundary is split at its widest white, or not at all."""
-    cells = [RawCell() for _ in range(len(edges) + 1)]
+    cells = [RawCell() for _ in range(len(boundaries) + 1)]
     cuts: list[float] = []
-    for j, edge in enumerate(edges):
+    for j, (edge, white) in enumerate(boundaries):
         left, right = [g for g in line if g.x1 <= edge + 0.5], [g for g in line if g.x0 >= edge - 0.5]
         astride = [g for g in line if g not in left and g not in right]
-        if not astride and (not left or not right or right[0].x0 - left[-1].x1 > 0.18 * em):
+        if not astride and (not left or not right or right[0].x0 - left[-1].x1 >= white):
             cuts.append(edge)
             continue
         cut = _white_near(line, edge, em)
@@ -93,16 +105,23 @@ def _cells(line: Line, edges: list[float], em: float) -> list[RawCell]:
 
 
 def _white_near(line: Line, edge: float, em: float) -> float | None:
-    """Where a stretch of text over a boundary falls in two: at a white wider than all others in it, or at the only
-    place where digits meet letters."""
+    """Where a stretch of text over a boundary falls in two cells: at a white wider than all others in it, if what
+    stands on both sides can end and begin a cell; or at the only place where digits meet letters."""
     stretch = next((part for part in split(line, 0.8) if part[-1].x1 > edge), line)
-    whites = sorted((b.x0 - a.x1, (a.x1 + b.x0) / 2) for a, b in pairwise(stretch))
-    near = [white for white in whites if abs(white[1] - edge) <= em and white[0] > 0.08 * em]
-    if near and near[-1] == whites[-1] and (len(whites) == 1 or whites[-2][0] < 0.75 * near[-1][0]):
-        return near[-1][1]
+    whites = sorted((b.x0 - a.x1, (a.x1 + b.x0) / 2, may_part(a.text, b.text)) for a, b in pairwise(stretch))
+    widest, x, splits = whites[-1] if whites else (0.0, 0.0, False)
+    stands_out = widest > 0.08 * em and (len(whites) == 1 or whites[-2][0] < 0.75 * widest)
+    if stands_out and splits and abs(x - edge) <= em:
+        return x
     token = next((part for part in split(stretch, 0.18) if part[-1].x1 > edge), stretch)
     turns = [(a.x1 + b.x0) / 2 for a, b in pairwise(token) if _turns(a.text, b.text)]
     return turns[0] if len(turns) == 1 and abs(turns[0] - edge) <= em else None
+
+
+def may_part(a: str, b: str) -> bool:
+    """Whether a cell can end with `a` and the next begin with `b`. A bracket, a comma or ± at the white says that both
+    sides are one cell: `0.61 [0.5, 0.7]`, `0.61 ± 0.02`."""
+    return (a.isalnum() or a in "%)]*") and (b.isalnum() or b in f".+{DASHES}")
 
 
 def _turns(a: str, b: str) -> bool:

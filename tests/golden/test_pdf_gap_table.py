@@ -1,7 +1,8 @@
 """A gap table with intervals, set with LaTeX from invented numbers (tests/golden/data/synthetic_gap_table.*).
 
 `synthetic_gap_table.csv` holds the numbers, `.tex` the page, `.pdf` what pdflatex made of it (TeX Live 2022). Page 1
-sets each interval beside its gap in small print, bold where it is clear of zero, scaled to the page; page 2 sets it below.
+sets each interval beside its gap in small print, bold where it is clear of zero, scaled to the page; page 2 sets it
+below.
 """
 
 from __future__ import annotations
