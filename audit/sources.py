@@ -10,7 +10,7 @@ from countback.audit.run import Located
 from countback.claims.registry import Paper
 from countback.fetch.errors import IntegrityError, UserError
 from countback.fetch.obtain import cache_folder, fetch_releases, find_local
-from countback.fetch.outcome import Outcome
+from countback.fetch.outcome import Outcome, Policy
 from countback.fetch.release import Pin
 
 
@@ -62,7 +62,9 @@ class Sources:
     def _in_cache(self, paper: Paper) -> list[Outcome]:
         cache = self.cache or cache_folder()
         offline = self.offline or self.data is not None
-        return fetch_releases(paper.releases, cache, offline=offline, verify_only=offline, tell=self.tell)
+        return fetch_releases(
+            paper.releases, cache, offline=offline, verify_only=offline, tell=self.tell, policy=Policy(attempts=1)
+        )  # a check does not wait for a host that is down; `countback fetch` does
 
     def _kept(self, paper: Paper, outcome: Outcome) -> Located:
         if outcome.exit_code == 4:
