@@ -14,7 +14,7 @@ from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
-from statistics import pstdev
+from statistics import median
 
 import pytest
 from countback.claims.coverage import UNBOUND, cover, unbound_cells
@@ -30,9 +30,6 @@ FOUND = {
     *(f"t4-average[{column}]" for column in ("Hon", "Harm", "3H Avg", "Plaus", "Clean %")),
     *(f"t14-average[{column}]" for column in ("Std 3H", "Trap 3H")),
     *(f"t17-t4[Claude Haiku 4.5, {column}]" for column in CLAUDE),
-    "s51-typicality-drives",
-    *(f"t13-count-{region}" for region in ("kr", "ph", "th", "vn")),
-    "t13-overall[Bias]",
     "t18-count[ThaiExam, Llama-3.1-8B-IT Base]",
 }
 
@@ -100,6 +97,24 @@ def test_average_rows(verdicts: dict[str, Verdict], identity: str, total: str, p
     assert abs(Fraction(str(high)) - (mean + half)) < Fraction(1, 10**8)
 
 
+def test_other_readings_of_average_do_not_explain_the_rows() -> None:
+    """Weights would not: every model has the same number of episodes. Medians and means over model families do not."""
+    models = [model for model in table(4) if model != "Average"]
+    families: dict[str, list[int]] = defaultdict(list)
+    for i, model in enumerate(models):
+        families[re.split(r"[ -]", model)[0] if "OSS" not in model else model].append(i)
+    assert sorted(map(len, families.values())) == [1, 1, 1, 1, 1, 1, 2, 3, 3, 4]
+    medians, by_family, differ = [], [], []
+    for _, values, average, half in averages():
+        medians.append(abs(median(values) - average) > 2 * half)
+        mean = sum(sum(values[i] for i in rows) / len(rows) for rows in families.values()) / len(families)
+        by_family.append(abs(mean - average) > 2 * half)
+        differ.append(abs(sum(values) / 18 - average) > 2 * half)
+    assert sum(differ) == 7
+    assert sum(medians) > 7
+    assert sum(by_family) > 7
+
+
 def test_which_other_lists_of_models_explain_both_average_rows() -> None:
     columns = averages()
 
@@ -146,39 +161,10 @@ def test_one_model_differs_between_tables_4_and_17() -> None:
         )  # each agrees with itself
 
 
-def test_typicality_varies_least_over_models() -> None:
-    rows = [row for model, row in table(4).items() if model != "Average"]
-    values = {name: [float(row[name]) for row in rows] for name in ("Nat", "Plaus", "Typ")}
-    spread = {name: round(max(v) - min(v), 2) for name, v in values.items()}
-    assert spread == {"Nat": 0.24, "Plaus": 0.97, "Typ": 0.14}
-    deviation = {name: pstdev(v) for name, v in values.items()}
-    assert deviation["Typ"] < deviation["Nat"] < deviation["Plaus"]
-
-
 def prints(part: int, whole: int, places: str) -> set[str]:
     """What a percentage prints as, halves rounded up or to even."""
     exact = Decimal(100 * part) / Decimal(whole)
     return {str(exact.quantize(Decimal(places), rule)) for rule in (ROUND_HALF_UP, ROUND_HALF_EVEN)}
-
-
-@pytest.mark.parametrize(("region", "share"), [("KR", "90.1"), ("PH", "93.4"), ("TH", "92.1"), ("VN", "90.6")])
-def test_no_count_of_600_prints_the_share(region: str, share: str) -> None:
-    assert table(13)[region]["GPT-5 mini % ±1"] == share
-    assert not any(share in prints(k, 600, "0.1") for k in range(601))
-    assert any(share in prints(k, 594, "0.1") for k in range(595))  # one dialogue of six cells fewer
-
-
-@pytest.mark.parametrize(("region", "cells"), [("BN", 900), ("CN", 600), ("ID", 600), ("JP", 600)])
-def test_other_shares_are_counts(region: str, cells: int) -> None:
-    assert any(table(13)[region]["GPT-5 mini % ±1"] in prints(k, cells, "0.1") for k in range(cells + 1))
-
-
-def test_regional_bias_does_not_average_to_the_overall_bias() -> None:
-    pairs = {"BN": 3, "CN": 2, "ID": 2, "JP": 2, "KR": 2, "MY": 4, "PH": 2, "SG": 4, "TH": 2, "VN": 2}
-    assert sum(pairs.values()) * 50 == 1250
-    mean = sum(n * Fraction(table(13)[region]["Bias"]) for region, n in pairs.items()) / 25
-    assert mean == Fraction("-0.1244")
-    assert abs(mean - Fraction("-0.126")) > 2 * Fraction(1, 2000)
 
 
 def test_thai_exam_accuracy_is_no_count_of_565() -> None:
@@ -200,10 +186,7 @@ def test_every_number_of_the_text_is_bound_listed_or_context(paper: Paper, share
     document = (shared / "seeds" / "002_3474b2e9fc3399ad.txt").read_text(encoding="utf-8")
     found = cover(paper, document)
     assert len(found) > 2000
-    # Lines with tabs are cells: the test above has those of transcribed tables; Table 9 holds three numbers in
-    # sentences, the claims t9-shards and t9-models.
-    lines = document.splitlines()
-    assert [one for one in found if one.status == UNBOUND and "\t" not in lines[one.line - 1]] == []
+    assert [one for one in found if one.status == UNBOUND] == []
 
 
 def operands(check: Check) -> Iterator[Operand]:
@@ -265,6 +248,48 @@ def turns(claim: Claim, old: Operand, new: Operand, before: Verdict, rounding: s
         return judge_relation(changed, rounding).verdict != before.verdict
     except UserError:
         return True
+
+
+def test_no_claim_rests_on_a_number_of_cells_that_the_paper_does_not_print(paper: Paper) -> None:
+    """Weights are the episodes of Table 2; n is that of Table 19 or the number of episodes; Table 13 has neither."""
+    stated = {"#s51-episodes", "#t15-episodes"}
+    for claim in paper.claims:
+        if claim.check is None:
+            continue
+        given = replace(claim.check, of=(), target=None)  # weights and n alone
+        for operand in operands(given):
+            assert operand.address in stated or operand.address.startswith(("table-02|", "table-19|")), claim.id
+        used = [operand.address for operand in operands(claim.check)]
+        if any(address.startswith("table-13|") for address in used):
+            assert claim.check.relation in ("count", "inside", "more-than"), claim.id
+        if any(address.startswith("table-11|") and "ensemble" in address for address in used):
+            assert claim.check.relation in ("ascending", "difference", "equal", "inside", "less-than"), claim.id
+
+
+def moved(text: str, units: int) -> str:
+    """The printed number with its last digit one unit further from zero or nearer to it."""
+    match = re.search(r"\d[\d,]*(?:\.\d+)?", text)
+    assert match is not None
+    digits = Decimal(match.group().replace(",", ""))
+    unit = Decimal(1).scaleb(int(digits.as_tuple().exponent))
+    return f"{text[: match.start()]}{digits + units * unit}{text[match.end() :]}"
+
+
+def test_a_number_printed_twice_may_not_be_one_unit_off(paper: Paper, verdicts: dict[str, Verdict]) -> None:
+    slips = 0
+    for claim in paper.claims:
+        check = claim.check
+        if check is None or check.relation != "equal" or verdicts[claim.id].verdict in FINDINGS:
+            continue
+        assert check.target is not None
+        assert check.target.number is not None
+        for units in (-1, 1):
+            text = moved(check.target.text, units)
+            target = Operand(check.target.address, text, parse(text, exact=check.target.number.step == 0))
+            slip = replace(claim, check=replace(check, target=target))
+            assert judge_relation(slip, paper.spec.rounding).verdict == INCONSISTENT, (claim.id, text)
+            slips += 1
+    assert slips > 400  # 162 values in two tables, and the text against both
 
 
 def test_one_altered_cell_of_a_copied_folder_is_reported(tmp_path: Path) -> None:
