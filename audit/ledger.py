@@ -78,10 +78,12 @@ class Ledger:
     adopted: bool = False
     torn: bytes = b""
 
-    def entries(self, *kinds: Kind) -> Iterator[Entry]:
+    def entries(self, *kinds: Kind, newest_first: bool = False) -> Iterator[Entry]:
         """Entries of these kinds, in order; only their lines are parsed."""
         wanted = tuple(f'","kind":"{kind}","body":'.encode() for kind in kinds)
-        for n, line in enumerate(self.lines, 1):
+        count = len(self.lines)
+        for n in range(count, 0, -1) if newest_first else range(1, count + 1):
+            line = self.lines[n - 1]
             if line.startswith(wanted, _BEFORE_KIND + len(str(n))):
                 yield _entry(line)
 

@@ -42,6 +42,18 @@ class Rows:
     rows: tuple[dict[str, Any], ...]
 
 
+@dataclass(frozen=True)
+class Counted:
+    """Leads counted from released labels, intervals in points by country and for "D"; `synthetic`: from a stand-in.
+
+    What `settle.py` of a paper folder gives from the function that has the resolver's name.
+    """
+
+    leads: tuple[Lead, ...]
+    intervals: dict[str, tuple[float, float]]
+    synthetic: bool
+
+
 def read_instant(text: str, what: str) -> datetime:
     """An ISO instant with its zone, in UTC; UserError where the zone (or the time) is missing."""
     try:

@@ -1,0 +1,235 @@
+"""Predictions and the ledger together: what state each prediction is in on a day, and what the data at hand says.
+
+Words nothing: `countback.audit.predict_text` does.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from countback.audit.ledger import Entry, Ledger
+from countback.audit.run import Absent, Data, Located
+from countback.audit.sources import Sources
+from countback.claims.decision import OPEN, OVERDUE, VOID, Decision
+from countback.claims.prediction import (
+    Amendment,
+    ForecastSpec,
+    Prediction,
+    PrintedSpec,
+    check_words,
+    load_predictions,
+)
+from countback.claims.registry import PAPERS, Paper, find_papers, paper_releases
+from countback.claims.resolve_lead import LeadRule
+from countback.claims.settling import Counted, check_countries, printed_leads, read_instant
+from countback.claims.spec import PaperSpec, read_toml
+from countback.fetch.errors import UserError
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Book:
+    """The predictions of one paper folder."""
+
+    folder: Path
+    spec: PaperSpec
+    predictions: tuple[Prediction, ...]
+    printed: tuple[PrintedSpec, ...]
+
+    @property
+    def paper(self) -> Paper:
+        """Enough of the paper to find its releases."""
+        return Paper(self.spec, self.folder, paper_releases(self.folder), {}, {}, (), ())
+
+
+def open_books(names: Sequence[str]) -> list[Book]:
+    """The predictions of papers ("cubes"), of single ones ("cubes/p1"), or of the whole registry, in its order."""
+    books: dict[Path, Book] = {}
+    for name in names or ("",):
+        head, _, last = name.rpartition("/")
+        single = bool(head) and not Path(name).is_dir()
+        for folder in find_papers((head if single else name,) if name else ()):
+            book = _book(folder)
+            chosen = [each for each in book.predictions if not single or each.spec.id == last]
+            if single and not chosen:
+                ids = ", ".join(each.full_id for each in book.predictions) or "none"
+                raise UserError(f'no prediction "{name}"; the paper has {ids}')
+            kept = books[folder].predictions if folder in books else ()
+            chosen = [each for each in book.predictions if each in chosen or each in kept]
+            books[folder] = Book(folder, book.spec, tuple(chosen), book.printed)
+    return list(books.values())
+
+
+def _book(folder: Path) -> Book:
+    spec = read_toml(folder / "paper.toml", PaperSpec)
+    return Book(folder, spec, *load_predictions(folder, spec.id))
+
+
+def read_day(text: str) -> datetime:
+    """The end of a day in UTC ("2027-06-30"), or an instant with its zone. Raises UserError for anything else."""
+    if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
+        text += "T23:59:59Z"
+    return read_instant(text, "--as-of")
+
+
+# --- the state on a day -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Present:
+    """What the data at hand says now. `source`: "release", "printed" or "nothing"; `proved`: every file verified."""
+
+    source: str
+    decision: Decision
+    intervals: dict[str, tuple[float, float]]
+    proved: bool = True
+    synthetic: bool = False
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Score:
+    """Brier and logarithmic score of a forecast once the outcome is known; the smaller, the better."""
+
+    brier: float
+    log: float
+
+
+@dataclass(frozen=True)
+class Status:
+    """One prediction on a day. `resolutions` and `amendments` are ledger entries, oldest first; the last one counts."""
+
+    prediction: Prediction
+    as_of: datetime
+    resolutions: tuple[Entry, ...]
+    amendments: tuple[Entry, ...]
+    present: Present
+
+    @cached_property
+    def state(self) -> str:
+        """The outcome of the last resolution, else "overdue" after the deadline, else "open"."""
+        if self.resolutions:
+            return str(self.resolutions[-1].body["outcome"])
+        deadline = self.prediction.spec.deadline
+        return OVERDUE if deadline is not None and self.as_of > deadline else OPEN
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Until the deadline, negative after it; None where there is none."""
+        deadline = self.prediction.spec.deadline
+        return None if deadline is None else (deadline - self.as_of).total_seconds()
+
+    def score(self, forecast: ForecastSpec) -> Score | None:
+        """None while unresolved, for a void one, and for a forecast not made before the day of the trigger."""
+        if self.state in (OPEN, OVERDUE, VOID):
+            return None
+        happened = datetime.fromisoformat(self.resolutions[-1].body["happened"]).date()
+        if forecast.on >= happened:
+            return None
+        hit = self.state == forecast.of
+        given = forecast.probability if hit else 1 - forecast.probability
+        return Score((1 - given) ** 2, math.inf if given == 0 else -math.log(given))
+
+
+def statuses(book: Book, chain: Ledger, as_of: datetime, sources: Sources) -> list[Status]:
+    """The state of every prediction of a book. Raises IntegrityError where registered words are no longer those."""
+    resolutions = about(chain.entries("resolution"))
+    amendments = about(chain.entries("amendment"))
+    for prediction in book.predictions:
+        check_words(prediction, map(as_amendment, amendments.get(prediction.full_id, [])))
+    data = Data(sources.locate(book.paper)) if book.predictions else Data({})
+
+    def until(entries: list[Entry]) -> tuple[Entry, ...]:
+        return tuple(entry for entry in entries if entry.at <= as_of)
+
+    return [
+        Status(
+            prediction,
+            as_of,
+            until(resolutions.get(prediction.full_id, [])),
+            until(amendments.get(prediction.full_id, [])),
+            _present(book, prediction, data),
+        )
+        for prediction in book.predictions
+    ]
+
+
+def about(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
+    """Entries by the prediction they are about."""
+    found: dict[str, list[Entry]] = {}
+    for entry in entries:
+        found.setdefault(entry.body["prediction"], []).append(entry)
+    return found
+
+
+def as_amendment(entry: Entry) -> Amendment:
+    return Amendment.model_validate({key: entry.body[key] for key in ("on", "reason", "part", "was", "now")})
+
+
+def _present(book: Book, prediction: Prediction, data: Data) -> Present:
+    why = ""
+    if isinstance(prediction.rule, LeadRule):
+        try:
+            counted, used = count(book, prediction, data)
+        except Absent as error:
+            why = str(error)
+        else:
+            proved = all(located.status == "verified" for located in used)
+            decision = prediction.decide(counted.leads)
+            return Present("release", decision, counted.intervals, proved, counted.synthetic)
+        if book.printed:
+            return Present("printed", prediction.decide(printed_leads(book.printed)), {}, why=why)
+        return Present("nothing", prediction.decide(()), {}, why=why)
+    return Present("nothing", prediction.decide(None), {})
+
+
+def count(book: Book, prediction: Prediction, data: Data) -> tuple[Counted, list[Located]]:
+    """Leads from the paper's released files, by settle.py of its folder, and the files used. Raises Absent."""
+    rule = prediction.rule
+    assert isinstance(rule, LeadRule)
+    if not (book.folder / "settle.py").exists():
+        raise Absent(f"{book.folder}: no settle.py reads a release here")
+    used = Data(data.files)
+    counted: Counted = _settle(book.folder).lead(used, rule.judge)
+    check_countries(counted.leads, rule, f"the release of {book.spec.id}")
+    return counted, used.used
+
+
+def _settle(folder: Path) -> ModuleType:
+    """settle.py of a paper folder: a module of the kit, or of a folder of the user's own."""
+    if folder.parent == PAPERS:
+        return importlib.import_module(f"countback.claims.papers.{folder.name}.settle")
+    spec = importlib.util.spec_from_file_location(f"countback_settle_{folder.name}", folder / "settle.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def decision_json(decision: Decision) -> dict[str, Any]:
+    """Criteria and possible outcomes as JSON; exact numbers as fractions in strings."""
+    return {
+        "criteria": [
+            {
+                "id": criterion.id,
+                "holds": criterion.holds,
+                "values": [
+                    {"name": v.name, "low": str(v.low), "high": str(v.high), "n": v.n} for v in criterion.values
+                ],
+            }
+            for criterion in decision.criteria
+        ],
+        "possible": list(decision.possible),
+    }
