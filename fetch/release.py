@@ -95,7 +95,7 @@ class Pin:
         if self.kind == "partial":
             digest = f"sha256 {self.sha256_prefix}...{self.sha256_suffix}"
         else:
-            digest = f"sha256 {self.sha256}" if self.sha256 else "no known sha256"
+            digest = f"sha256 {self.sha256}" if self.sha256 else "a file whose sha256 is not published"
         return digest if self.size is None else f"{digest}, {self.size} bytes"
 
 

@@ -12,15 +12,16 @@ import tempfile
 import time
 import tomllib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
 import pytest
 from countback.fetch.checksums import sha256_file
 from countback.fetch.errors import UserError
-from countback.fetch.lockfile import LOCK_NAME, read_lock
+from countback.fetch.lockfile import LOCK_NAME, Locked, add_lock, read_lock
 from countback.fetch.obtain import WORK, cache_folder, fetch_releases, obtain
-from countback.fetch.outcome import NEXT_STEP, Kind, Policy
+from countback.fetch.outcome import NEXT_STEP, Kind, Outcome, Policy
 from countback.fetch.release import Pin, Release
 from filelock import FileLock
 
@@ -142,6 +143,20 @@ def test_a_reviewers_words_stay_in_the_lock_file(host: FakeHost, tmp_path: Path)
     assert obtain(Pin("b.csv", url=url), tmp_path, policy=QUICK).kind == "ok"
     assert "# mine" in path.read_text("utf-8")
     assert [entry.review for entry in read_lock(tmp_path).values()] == ["compared with é's copy", "to be reviewed"]
+
+
+def test_a_file_is_locked_once_whoever_comes_second(tmp_path: Path) -> None:
+    first = Locked("a.csv", 1, "a" * 64, "2026-11-01", "https://example.org")
+    add_lock(tmp_path, first, tmp_path)
+    add_lock(tmp_path, replace(first, sha256="b" * 64), tmp_path)
+    assert read_lock(tmp_path) == {"a.csv": first}
+    assert (tmp_path / LOCK_NAME).read_text("utf-8").count("[[file]]") == 1
+
+
+def test_a_message_holds_no_token_wherever_it_came_from() -> None:
+    outcome = Outcome(Pin("a.csv"), "gone", "at https://u:secret1@example.org/?view_only=secret2")
+    assert "secret" not in outcome.message
+    assert "https://REDACTED@example.org/?view_only=REDACTED" in outcome.message
 
 
 @pytest.mark.parametrize("text", ["[[file]]\nname = ", '[[file]]\nname = "a"\n', "[[file]]\nwhat = 2\n", "\xff"])
