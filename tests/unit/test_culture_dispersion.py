@@ -89,6 +89,22 @@ def test_satterthwaites_degrees_of_freedom_by_hand() -> None:
     assert result.variance == pytest.approx(5 / 2 - 2)
 
 
+def test_eigenvalues_of_an_estimate_are_pulled_together() -> None:
+    # True contrast eigenvalues 10, 2, 1: their squares sum to 105. Those of an estimate sum to far more.
+    rng = np.random.default_rng(2)
+    basis = np.linalg.qr(np.column_stack([np.ones(4), rng.normal(size=(4, 3))]))[0][:, 1:]
+    root = basis * np.sqrt([10.0, 2.0, 1.0])
+    squares, naive = [], []
+    for _ in range(2000):
+        covariance = np.cov(rng.standard_normal((12, 3)) @ root.T, rowvar=False)
+        result = noise_corrected(np.arange(4.0), covariance, cluster_df=11)
+        squares.append((3 * result.noise) ** 2 / result.df)
+        naive.append((covariance**2).sum())
+    error = np.std(squares) / 2000**0.5
+    assert np.mean(squares) == pytest.approx(105, abs=4 * error + 1)
+    assert np.mean(naive) > 105 + 6 * error
+
+
 def test_a_covariance_from_few_clusters_still_gives_an_honest_interval() -> None:
     # Twelve values of correlated error and no true difference; their covariance estimated from 40 clusters. Weights by
     # the estimate reject far too often, the plain sum does not.

@@ -184,6 +184,24 @@ def test_a_judge_that_never_varies_flattens_completely() -> None:
     assert result.judge.corrected.sd == 0.0
 
 
+def test_draws_of_the_corrected_ratio_lose_the_noise_of_the_data_and_their_own() -> None:
+    rng = np.random.default_rng(3)
+    place = np.arange(120)
+    item, country = np.repeat(place, 5), np.repeat(place // 30, 5)
+    shift = np.array([-1.0, 0.0, 0.3, 1.0])[place // 30] + rng.normal(0, 1, 120)
+    human = tally(item, country, np.digitize(shift[item] + rng.logistic(size=600), [-0.7, 0.7]), 3)
+    judge = tally(place, place // 30, np.digitize(shift + rng.logistic(size=120), [-0.7, 0.7]), 3)
+    (result,) = flattening(human, [judge], MAJORITY_TIES_AVERAGED, draws=400, rng=rng)
+    sds = []
+    for report in (result.human, result.judge):
+        variance = report.leans.samples.var(axis=1, ddof=1) - 2 * report.corrected.noise
+        sds.append(np.sqrt(np.maximum(variance, 0)))
+    ends = np.quantile(sds[1][sds[0] > 0] / sds[0][sds[0] > 0], [0.025, 0.975])
+    assert result.corrected_ratio.interval is not None
+    assert (result.corrected_ratio.interval.low, result.corrected_ratio.interval.high) == pytest.approx(tuple(ends))
+    assert result.corrected_ratio.value == pytest.approx(result.judge.corrected.sd / result.human.corrected.sd)
+
+
 def test_only_units_that_everyone_labelled_are_compared() -> None:
     human, judge = votes(HUMAN), votes([(0, 0, "A"), (0, 0, "."), (0, 0, "A"), (1, 0, "C"), (1, 0, "C"), (1, 0, "A")])
     (kept, said), dropped = same_units([human, judge], "drop")

@@ -59,6 +59,13 @@ def test_agreement_with_peers_and_outer_thirds() -> None:
     assert dict(result.fast.dropped)["between the cuts"] == 2
 
 
+def test_a_time_at_the_cut_is_fast_and_only_fast() -> None:
+    # Two annotators agree on every item; times 1 2 2 3 have the median 2.
+    item, annotator, label = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]), np.zeros(4, int)
+    result = fast_slow(item, annotator, label, np.array([1.0, 2, 2, 3]), 2, draws=5, rng=np.random.default_rng(1))
+    assert (result.fast.n, result.slow.n) == (3, 1)
+
+
 def test_cuts_within_groups() -> None:
     # Cut per annotator: 0 gave 1, 3 (and one unknown), 1 gave 2, 8, 7, 2 gave 9, 4
     result = fast_slow(
@@ -112,3 +119,5 @@ def test_rollouts_of_one_variation_are_resampled_together() -> None:
     estimate, _ = rollout_gap(score, culture, 0, cluster=variation, draws=300, rng=np.random.default_rng(1))
     assert estimate.interval is not None
     assert (estimate.interval.low, estimate.interval.high) == (-5.0, -4.0)
+    # Each side keeps its two variations, so none ever comes out empty.
+    assert estimate.interval.undefined == 0
