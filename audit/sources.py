@@ -41,12 +41,13 @@ class Sources:
         local = find_local([pin for _, pin in pins.values()], self.data)
         if local.unreadable:
             raise UserError(f"{local.unreadable[0]}: cannot be read; check its permissions, or point --data elsewhere")
-        if local.wrong and not self.unverified:
+        wrong = [file for file in local.wrong if file.pin.name not in local.found]  # the right one may lie beside it
+        if wrong and not self.unverified:
             raise IntegrityError(
-                f"{local.wrong[0].message}; get the released file, or recount this one with --unverified "
+                f"{wrong[0].message}; get the released file, or recount this one with --unverified "
                 "(its verdicts stay unchecked)"
             )
-        files = {file.pin.name: file for file in local.wrong} | local.found
+        files = {file.pin.name: file for file in wrong} | local.found
         return {
             name: Located(
                 paper.id,
