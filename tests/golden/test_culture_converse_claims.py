@@ -16,6 +16,7 @@ from itertools import combinations
 from pathlib import Path
 from statistics import median
 
+import numpy as np
 import pytest
 from countback.claims.coverage import UNBOUND, cover, unbound_cells
 from countback.claims.expand import addresses
@@ -49,10 +50,11 @@ def table(number: int) -> dict[str, dict[str, str]]:
         return {next(iter(row.values())): row for row in csv.DictReader(file)}
 
 
-def test_the_findings_are_these_and_all_are_recorded(verdicts: dict[str, Verdict]) -> None:
+def test_the_findings_are_these_and_all_are_recorded(paper: Paper, verdicts: dict[str, Verdict]) -> None:
     found = {identity for identity, verdict in verdicts.items() if verdict.verdict in FINDINGS}
     assert found == FOUND
     assert all(verdicts[identity].known for identity in found)
+    assert paper.spec.requires == len(paper.claims)
     kinds = Counter(verdict.claim.kind for verdict in verdicts.values())
     assert kinds["arithmetic"] >= 800
 
@@ -173,6 +175,50 @@ def test_thai_exam_accuracy_is_no_count_of_565() -> None:
     assert prints(231, 565, "0.001") == {"40.885"}  # rounded once more, halves up, it is 40.89
     assert prints(248, 565, "0.01") == {"43.89"}
     assert prints(248 - 231, 565, "0.01") == {"3.01"}
+
+
+# --- what paper.toml notes and no claim states ---------------------------------------------------------------------
+
+
+def test_measures_of_variation_disagree_about_typicality() -> None:
+    rows = [row for model, row in table(4).items() if model != "Average"]
+    values = {name: np.array([float(row[name]) for row in rows]) for name in ("Nat", "Plaus", "Typ")}
+    together = sum(values.values(), np.zeros(18))
+    measures = {
+        name: (
+            round(np.ptp(v), 2),
+            round(v.std(), 2),
+            round(np.cov(v, together, ddof=0)[0, 1] / together.var(), 2),
+            round(float(np.subtract(*np.quantile(v, (0.75, 0.25)))), 3),
+            round(np.corrcoef(v, together)[0, 1], 2),
+        )
+        for name, v in values.items()
+    }
+    assert measures["Typ"] == (0.14, 0.04, 0.09, 0.055, 0.75)
+    assert measures["Nat"] == (0.24, 0.06, 0.1, 0.04, 0.59)
+
+
+@pytest.mark.parametrize("region", ["KR", "PH", "TH", "VN"])
+def test_an_inferred_number_of_cells_proves_nothing(region: str) -> None:
+    """No share of 600; but one dialogue of six fewer, or three pairs in place of two, print the same."""
+    share = table(13)[region]["GPT-5 mini % ±1"]
+    prints_it = {n for n in (594, 600, 900) if any(share in prints(k, n, "0.1") for k in range(n + 1))}
+    assert prints_it == {594, 900}
+
+
+def test_biases_weighted_by_inferred_pairs() -> None:
+    pairs = {"BN": 3, "CN": 2, "ID": 2, "JP": 2, "KR": 2, "MY": 4, "PH": 2, "SG": 4, "TH": 2, "VN": 2}
+    assert sum(n * Fraction(table(13)[region]["Bias"]) for region, n in pairs.items()) / 25 == Fraction("-0.1244")
+
+
+def test_ensemble_biases_beside_the_means_of_their_judges() -> None:
+    rows = table(11)
+    means = {}
+    for name in rows:
+        if "ensemble (" in name:
+            judges = name.partition("(")[2].rstrip(")").split(" + ")
+            means[rows[name]["Bias"]] = sum(Fraction(rows[judge]["Bias"]) for judge in judges) / 3
+    assert means == {"-0.125": Fraction("-0.125"), "-0.180": Fraction("-0.18"), "-0.131": Fraction("-0.132")}
 
 
 # --- what the claims would notice ---------------------------------------------------------------------------------
