@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,7 @@ from countback.fetch.errors import UserError
 SCHEMA = "countback.verdicts/1"
 VALUES = ("reported", "recounted", "recounted_interval", "gap", "n", "agrees", "known")
 _KEPT = ("id", "verdict", "reason", *VALUES)
+_SHAPE = {"verdicts": ("id", "verdict"), "inputs": ("paper", "release", "file")}
 _ENTRY = re.compile(r"@(-?[0-9]{1,12})")
 
 
@@ -99,20 +101,20 @@ def _checked(told: Any, name: str) -> dict[str, Any]:
     if not isinstance(told, dict) or told.get("schema") != SCHEMA:
         found = told.get("schema") if isinstance(told, dict) else type(told).__name__
         raise UserError(f"{name}: found schema {found!r}; expected {SCHEMA!r}, as countback check --json writes it")
-    verdicts, inputs = told.get("verdicts"), told.get("inputs")
-    good = (
-        isinstance(verdicts, list)
-        and isinstance(inputs, list)
-        and all(isinstance(one, dict) and {"id", "verdict"} <= set(one) for one in verdicts)
-        and all(isinstance(one, dict) and {"paper", "release", "file"} <= set(one) for one in inputs)
-    )
-    if not good:
+    verdicts, inputs = (_objects(told.get(key), *keys) for key, keys in _SHAPE.items())
+    if verdicts is None or inputs is None:
         raise UserError(f"{name}: expected lists of verdicts and inputs; write it anew with countback check --json")
     ids = [one["id"] for one in verdicts]
     if len(set(ids)) < len(ids):
-        twice = next(one for one in ids if ids.count(one) > 1)
+        twice = Counter(ids).most_common(1)[0][0]
         raise UserError(f'{name}: the claim "{twice}" stands twice; expected each once')
     return told
+
+
+def _objects(found: Any, *keys: str) -> list[dict[str, Any]] | None:
+    """A list of objects with these keys, or None."""
+    good = isinstance(found, list) and all(isinstance(one, dict) and set(keys) <= set(one) for one in found)
+    return found if good else None
 
 
 def compare_runs(first: dict[str, Any], second: dict[str, Any]) -> Diff:

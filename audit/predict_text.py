@@ -93,7 +93,7 @@ def _now(status: Status) -> Iterator[str]:
     present = status.present
     known = {
         "release": "on the released files at hand",
-        "printed": "by what the article prints (the release is not here)",
+        "printed": "by the counts that the paper prints (the release is not here)",
         "nothing": "nothing at hand speaks to it yet",
     }[present.source]
     if present.synthetic:
@@ -104,7 +104,8 @@ def _now(status: Status) -> Iterator[str]:
     if present.source == "nothing":
         return
     rule = status.prediction.rule
-    for criterion in present.decision.criteria:
+    only = rule.only if isinstance(rule, LeadRule) else ""
+    for criterion in (c for c in present.decision.criteria if only in ("", c.id)):
         yield wrap(f"{criterion.id}  {criterion_words(criterion, rule, present.intervals)}", 4)
     yield wrap(f"still possible: {', '.join(present.decision.possible)}", 4)
     if status.state == OVERDUE:
@@ -181,7 +182,8 @@ def _history(status: Status) -> Iterator[str]:
         for label in ("happened", "source", "reason"):
             if body[label]:
                 yield wrap(f"{label}: {body[label]}", 4)
-        for row in body["criteria"]:
+        only = rule.only if isinstance(rule := status.prediction.rule, LeadRule) else ""
+        for row in (row for row in body["criteria"] if only in ("", row["id"])):
             values = tuple(Value(v["name"], Fraction(v["low"]), Fraction(v["high"]), v["n"]) for v in row["values"])
             words = criterion_words(Criterion(row["id"], row["holds"], values), status.prediction.rule)
             yield wrap(f"{row['id']}  {words}", 4)
