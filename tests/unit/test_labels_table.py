@@ -162,6 +162,9 @@ def test_declared_forms_and_missing_marks() -> None:
     book = Codebook.of(["yes", "no"], aliases={"ja": "yes"}, missing={"N/A": "not_asked"}, normalise="space")
     assert (book.match("ja").label, book.match("ja").repair) == (0, "alias")
     assert book.match(" N/A ").reason == "not_asked"
+    by_question = Codebook.of({"p": ["1", "2"], "q": ["1"]}, aliases={"two": "2"})
+    assert by_question.match("two", "p").label == 1
+    assert by_question.match("two", "q").reason == "not_in_codebook"  # 2 is no label of that question
     assert Codebook.of(["N/A"], missing={"N/A": "skipped"}).match("N/A").reason == "valid"  # the codebook is first
 
 

@@ -72,6 +72,11 @@ def test_rows_that_even_out_are_ragged_all_the_same() -> None:
         read_delimited("a,b\n1\n2,3,4\n", ",", "x.csv")
 
 
+def test_a_row_broken_in_two_is_ragged() -> None:
+    with pytest.raises(UserError, match="line 2: the row has 2 cells"):
+        read_delimited("a,b,c\n1,2\n3\n4,5,6\n", ",", "x.csv")  # as many cells and row ends as two whole rows
+
+
 def test_an_open_quote_stops() -> None:
     with pytest.raises(UserError, match=r"line 3: unexpected end of data"):
         read_delimited('a,b\n1,2\n"3,4\n', ",", "x.csv")

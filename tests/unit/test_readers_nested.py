@@ -203,7 +203,7 @@ def test_potato_in_both_shapes(tmp_path: Path) -> None:
     [
         ([(1, "A", "select"), (2, "B", "select")], "B"),
         ([(2, "A", "select"), (1, "B", "select")], "A"),  # the order of the list is not the order of the clicks
-        ([(2, "A", "select"), (3, "A", "deselect"), (1, "B", "select")], "A"),
+        ([(2, "A", "select"), (3, "B", "deselect"), (1, "B", "select")], "A"),
         ([(None, "A", "select")], None),
         ([(5, "C", "select")], None),  # an option that is not among those kept
         ("none", None),

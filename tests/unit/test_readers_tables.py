@@ -202,6 +202,37 @@ def test_hashed_ids_leave_judges_and_codes_alone(tmp_path: Path) -> None:
     assert report.ids == "hashed"
 
 
+def test_a_salt_gives_the_same_ids_in_another_reading(tmp_path: Path) -> None:
+    text = "item,annotator,label\n1,ann,yes\n"
+    names = [
+        read(tmp_path, content, salt=salt, keep_pii=False)[0].annotators[0]
+        for content, salt in ((text, "s"), (text + "2,bob,no\n", "s"), (text, "t"))
+    ]
+    assert names[0] == names[1] != names[2]
+
+
+def test_personal_data_is_named_and_not_read(tmp_path: Path) -> None:
+    table, report = read(tmp_path, "item,annotator,label,E-mail,note\n1,a,yes,x@example.org,fine\n")
+    assert report.pii_dropped == ("E-mail",)
+    assert report.ignored_columns == ("note",)
+    assert "example.org" not in repr(table) + repr(report)
+
+
+def test_a_country_left_blank_is_no_second_country(tmp_path: Path) -> None:
+    table, _ = read(tmp_path, "item,annotator,country,label\n1,a,KE,yes\n2,a,,no\n")
+    assert table.annotators == ("a",)
+
+
+def test_judges_keep_their_names_across_files(tmp_path: Path) -> None:
+    for name in ("za", "ng"):
+        text = "item,annotator,kind,label\n1,1,human,yes\n1,gpt,judge,no\n"
+        (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
+    paths = [tmp_path / "za.csv", tmp_path / "ng.csv"]
+    table, _ = read_labels(paths, codebook=YES_NO, country="{file}", keep_pii=True)
+    assert sorted(table.annotators) == ["gpt", "ng/1", "za/1"]
+    assert table.where(annotator="gpt").sum() == 2
+
+
 def test_files_of_one_name_are_told_apart_by_folder(tmp_path: Path) -> None:
     paths = []
     for folder, label in (("za/new", "yes"), ("ng/new", "no")):
