@@ -284,9 +284,13 @@ def _questions(found: _Found, chosen: str | None) -> tuple[dict[str, str], str |
             + (f" ({ways}); name the right one" if ways else f"; none into {QUESTIONS} questions")
         ] += 1
         return {}, None, None, {}
-    field = groups[0][0]
+    field = min(groups[0], key=lambda f: sum(map(len, f.values)))  # the view with nothing but the question
     behaviours = behaviour_fields(texts, countries, field.values)
-    behaviour = behaviours[0] if len({b.partition() for b in behaviours}) == 1 else None
+    behaviour = (
+        min(behaviours, key=lambda f: sum(map(len, f.values)))
+        if len({b.partition() for b in behaviours}) == 1
+        else None
+    )
     return (
         dict(zip(items, field.values, strict=True)),
         field.name,
