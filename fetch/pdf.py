@@ -21,7 +21,7 @@ from countback.fetch.pdf_captions import Caption, find_captions, give_captions
 from countback.fetch.pdf_columns import Grid, read_grid
 from countback.fetch.pdf_grammar import CellValue, Unread, parse_cell
 from countback.fetch.pdf_layout import Box, Glyph, PageContent, View, lines_of, read_page, reading_of, split, text_of
-from countback.fetch.pdf_regions import find_regions
+from countback.fetch.pdf_regions import find_regions, region_by_caption
 from countback.fetch.pdf_rows import RawCell
 
 __all__ = ["CellValue", "PdfCell", "PdfTable", "Unread", "header_key", "parse_cell", "read_tables"]
@@ -118,7 +118,8 @@ def header_key(text: str) -> str:
 
 
 def read_tables(path: str | Path, pages: Iterable[int] | None = None) -> tuple[PdfTable, ...]:
-    """Every table with horizontal rules on the given pages (1-based; all when None), from top to bottom of each page.
+    """Every table with horizontal rules or a caption on the given pages (1-based; all when None), page by page from top
+    to bottom.
 
     Raises UserError when the `pdf` extra is missing, the file is not a readable PDF, a page does not exist, or none of
     the pages holds text (a scan).
@@ -133,7 +134,19 @@ def read_tables(path: str | Path, pages: Iterable[int] | None = None) -> tuple[P
     if not characters:
         raise UserError(f"{path} has no text on these pages: it may be a scan. Use a PDF with a text layer.")
     digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
-    return tuple(replace(table, sha256=digest) for table in tables)
+    return tuple(replace(table, sha256=digest) for table in _continued(tables))
+
+
+def _continued(tables: list[PdfTable]) -> list[PdfTable]:
+    """A table without a caption that opens a page under the header of the last table goes on from there."""
+    out: list[PdfTable] = []
+    for table in tables:
+        last = out[-1] if out else None
+        if table.caption is None and last is not None and last.page + 1 == table.page and last.header == table.header:
+            note = f"goes on from page {last.page}"
+            table = replace(table, caption=last.caption, label=last.label, notes=(*table.notes, note))
+        out.append(table)
+    return out
 
 
 def page_contents(path: Path, pages: Iterable[int] | None) -> Iterator[tuple[int, PageContent]]:
@@ -171,20 +184,32 @@ def _content(page: Any) -> PageContent:
 
 
 def _view_tables(view: View, page: int) -> list[PdfTable]:
-    found: list[tuple[Box, Grid]] = []
-    for box in find_regions(view):
-        inside = _glyphs_of(view, box)
-        rules = [r for r in view.rules if r.x0 >= box[0] - 3 and r.x1 <= box[2] + 3]
-        grid = read_grid(inside, view.turned, box, rules, view.posts)
-        if grid is not None:
-            found.append((box, grid))
-    captions = give_captions([box for box, _ in found], find_captions(view))
-    tables = []
-    for (box, grid), caption in zip(found, captions, strict=True):
-        # A figure drawn in vectors (a heat map) may look like a grid of numbers, but nothing names its columns.
-        if caption.of_table if caption else any(grid.header):
-            tables.append(_table(view, page, box, grid, caption))
-    return tables
+    found = [(box, grid) for box in find_regions(view) if (grid := _grid(view, box)) is not None]
+    captions = find_captions(view)
+    given = give_captions([box for box, _ in found], captions)
+    # A figure drawn in vectors (a heat map) may look like a grid of numbers, but nothing names its columns.
+    tables = [
+        _table(view, page, box, grid, caption)
+        for (box, grid), caption in zip(found, given, strict=True)
+        if (caption.of_table if caption else any(grid.header))
+    ]
+    taken = {caption.label for caption in given if caption is not None}
+    for caption in captions:
+        box = region_by_caption(view, caption) if caption.of_table and caption.label not in taken else None
+        if box is not None and not any(_overlap(box, other) for other, _ in found):
+            grid = _grid(view, box)
+            if grid is not None:
+                tables.append(_table(view, page, box, grid, caption))
+    return sorted(tables, key=lambda t: (t.box[1], t.box[0]))
+
+
+def _grid(view: View, box: Box) -> Grid | None:
+    rules = [r for r in view.rules if r.x0 >= box[0] - 3 and r.x1 <= box[2] + 3]
+    return read_grid(_glyphs_of(view, box), view.turned, box, rules, view.posts)
+
+
+def _overlap(a: Box, b: Box) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
 def _glyphs_of(view: View, box: Box) -> list[Glyph]:

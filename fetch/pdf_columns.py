@@ -91,20 +91,22 @@ def _edges(body: list[Line], header: list[Line], em: float, posts: list[float]) 
     cover = _coverage(lines, left, right)
     head = _coverage(header, left, right) if header else np.zeros_like(cover)
     wide = (_STRIP if len(lines) >= 4 else _STRIP_IF_FEW) * em
-    strips = [s for s in _strips(cover, 0) if _width(s) >= wide]
-    strips += [s for s in _strips(cover, 0) if _width(s) < wide and _between_numbers(lines, left, s, strips, em)]
+    white = _strips(cover, 0)
+    ruled = {s: [x for x in posts if s[0] <= (x - left) / _STEP <= s[1]] for s in white}
+    strips = [s for s in white if _width(s) >= wide or ruled[s]]
+    strips += [s for s in white if s not in strips and _between_numbers(lines, left, s, strips, em)]
     for strip in _strips(cover, max(1, len(lines) // 8)) if len(lines) >= 5 else []:
         # A row or two whose text runs over a boundary must not hide it from the rows that respect it.
         if _width(strip) >= wide and not _overlaps(strip, strips) and _parts_columns(strip, strips, lines, left):
             strips.append(strip)
-    edges = [(x, min(_width(s), _STRIP * em) - 0.01) for s in sorted(strips) for x in _cut(s, head, left, em)]
-    edges += [(x, 0.0) for x in posts if all(abs(x - e) > em for e, _ in edges)]
-    return sorted(edges)
+    return [
+        (x, min(_width(s), _STRIP * em) - 0.01) for s in sorted(strips) for x in ruled.get(s) or _cut(s, head, left, em)
+    ]
 
 
-def has_columns(lines: list[Line]) -> bool:
-    """Whether white strips run through these lines, as they do not through prose."""
-    return bool(lines) and bool(_edges(lines, [], median(g.size for line in lines for g in line), []))
+def count_boundaries(lines: list[Line]) -> int:
+    """How many column boundaries run through these lines; none through prose."""
+    return len(_edges(lines, [], median(g.size for line in lines for g in line), [])) if lines else 0
 
 
 def _coverage(lines: list[Line], left: float, right: float) -> np.ndarray:

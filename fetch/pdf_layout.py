@@ -13,7 +13,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from countback.fetch.pdf_grammar import SUPERSCRIPTS
+from countback.fetch.pdf_grammar import DASHES, SUPERSCRIPTS
 
 Box = tuple[float, float, float, float]  # x0, top, x1, bottom
 _SPACE = 0.18  # em; TeX shrinks a word space to 0.22 em, a thin space is 0.17 em
@@ -364,7 +364,7 @@ def reading_of(glyphs: Sequence[Glyph]) -> tuple[str, tuple[str, ...], str | Non
             text += gap + "".join(SUPERSCRIPTS[char] for char in piece)
         elif run[0].shift < 0 and piece.startswith("±"):
             text += " " + piece
-        elif run_has_digit(run) and (run[0].shift < 0 or any(c in piece for c in ".±%")):
+        elif run_has_digit(run) and piece[0] not in f"+(↑↓{DASHES}" and (run[0].shift < 0 or "." in piece):
             return text_of(glyphs), (), f"{piece!r} is set {'above' if run[0].shift > 0 else 'below'} the line"
         else:
             marks.append(piece)

@@ -33,6 +33,7 @@ class RawCell:
 @dataclass
 class RawRow:
     cells: list[RawCell]
+    base: float
     section: str = ""
     after_rule: bool = False
 
@@ -53,6 +54,14 @@ def looks_like_data(line: Line) -> bool:
     return len(split(line, 0.8)) > 1 or sum(numeric(text_of(word)) for word in split(line, 0.18)) > 1
 
 
+def _may_be_crowded(line: Line, *, stands_out: bool) -> bool:
+    """Whether a line over a boundary may be a row with too little white, so that it must not pass for a title."""
+    last = text_of(split(line, 0.18)[-1])
+    if stands_out:
+        return looks_like_data(line) or last.endswith("]") or numeric(last)
+    return any(char.isdigit() for char in last)
+
+
 def rows_of(body: list[list[Line]], boundaries: list[tuple[float, float]], em: float) -> list[RawRow]:
     """Rows from body lines (grouped by the rules between them) and column boundaries (x, white that a line must show).
 
@@ -65,18 +74,44 @@ def rows_of(body: list[list[Line]], boundaries: list[tuple[float, float]], em: f
     rows: list[RawRow] = []
     section = ""
     for band in body:
-        for i, line in enumerate(band):
-            row = RawRow(_cells(line, boundaries, em), section, after_rule=i == 0)
-            if len(split(line, 0.8)) == 1 and not has_number(line):
-                goes_on = bool(rows) and i > 0 and 0 not in row.filled() and _wraps(rows[-1], row, row.filled(), edges)
+        lines = [RawRow(_cells(line, boundaries, em), line[0].base, after_rule=i == 0) for i, line in enumerate(band)]
+        for row in _levelled(lines, em):
+            row.section = section
+            line = [g for cell in row.cells for part in cell.lines for g in part]
+            one_line = all(len(cell.lines) <= 1 for cell in row.cells)
+            if one_line and len(split(line, 0.8)) == 1 and not has_number(line):
+                lone = row.filled()
+                goes_on = bool(rows) and not row.after_rule and 0 not in lone and _wraps(rows[-1], row, lone, edges)
                 across = any(line[0].x0 < edge < line[-1].x1 for edge in edges)
-                odd = across or line[0].x0 > edges[0] or all(g.font != usual_font for g in line)
-                crowded = across and any(char.isdigit() for char in text_of(split(line, 0.18)[-1]))
-                if not goes_on and not crowded and (odd or (i == 0 and len(body) > 1)):
+                other_font = all(g.font != usual_font for g in line)
+                odd = across or line[0].x0 > edges[0] or other_font
+                crowded = across and _may_be_crowded(line, stands_out=other_font or len(band) == 1)
+                if not goes_on and not crowded and (odd or (row.after_rule and len(body) > 1)):
                     section = words_of(line)
                     continue
             rows.append(row)
     return _merged(rows, edges)
+
+
+def _levelled(rows: list[RawRow], em: float) -> list[RawRow]:
+    """Lines less than a line's height apart are one row, when they fill different columns: a cell of two lines stands
+    half a line above and below the other cells of its row."""
+    hosts: list[tuple[RawRow, set[int]]] = []  # with the columns that the row filled by itself
+    for row in sorted(rows, key=lambda r: -len(r.filled())):
+        near = [
+            host
+            for host, own in hosts
+            if abs(host.base - row.base) < 0.85 * em and not own & set(row.filled()) and not _any_problem(host, row)
+        ]
+        if near:
+            _append(min(near, key=lambda h: abs(h.base - row.base)), row)
+        else:
+            hosts.append((row, set(row.filled())))
+    return sorted((host for host, _ in hosts), key=lambda r: r.base)
+
+
+def _any_problem(*rows: RawRow) -> bool:
+    return any(cell.problem for row in rows for cell in row.cells)
 
 
 def _cells(line: Line, boundaries: list[tuple[float, float]], em: float) -> list[RawCell]:
