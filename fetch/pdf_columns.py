@@ -37,8 +37,9 @@ def read_grid(
     em = median(g.size for g in glyphs)
     full = [r.y for r in rules if box[1] < r.y < box[3] and r.x1 - r.x0 >= 0.85 * (box[2] - box[0])]
     bands = _bands(lines_of(glyphs), full)
-    header, body = _header_and_body(bands)
-    found = _edges([line for band in body for line in band], header, em, [p.y for p in posts if _crosses(p, box)])
+    inner = [p.y for p in posts if _crosses(p, box)]
+    header, body = _header_and_body(bands, gridded=bool(inner))
+    found = _edges([line for band in body for line in band], header, em, inner)
     if not found:
         return None
     edges = [x for x, _ in found]
@@ -47,7 +48,7 @@ def read_grid(
     spans = [r for r in rules if box[1] < r.y < below and r.y not in full]
     tops = [word for word in turned if box[1] <= (word.y0 + word.y1) / 2 <= below and box[0] <= word.x0 <= box[2]]
     columns = _column_extents(body, edges, box)
-    paths = _header_paths(header, spans, tops, columns, edges, em, notes)
+    paths = _header_paths(header, spans, tops, columns, edges, inner, em, notes)
     rows = rows_of(body, found, em)
     return Grid(paths, rows, tuple(notes)) if rows else None
 
@@ -65,14 +66,18 @@ def _bands(lines: list[Line], full: list[float]) -> list[list[Line]]:
     return [band for band in bands if band]
 
 
-def _header_and_body(bands: list[list[Line]]) -> tuple[list[Line], list[list[Line]]]:
+def _header_and_body(bands: list[list[Line]], *, gridded: bool) -> tuple[list[Line], list[list[Line]]]:
     """The lines above the first full rule are the header; a lone title band takes the next band along."""
     if len(bands) == 1:
         lines = bands[0]
         first = next((i for i, line in enumerate(lines) if has_number(line)), 0)
         return lines[:first], [lines[first:]]
     take = 1
-    while take + 1 < len(bands) and all(len(split(line, 0.8)) == 1 for band in bands[:take] for line in band):
+    while (
+        not gridded
+        and take + 1 < len(bands)
+        and all(len(split(line, 0.8)) == 1 for band in bands[:take] for line in band)
+    ):
         if any(has_number(line) for line in bands[take]):
             break
         take += 1
@@ -84,10 +89,13 @@ def _header_and_body(bands: list[list[Line]]) -> tuple[list[Line], list[list[Lin
 
 def _edges(body: list[Line], header: list[Line], em: float, posts: list[float]) -> list[tuple[float, float]]:
     """The boundaries between columns, left to right: their x, and the white (in points) that a line must show there."""
-    lines = [line for line in body if looks_like_data(line)] or body
+    lines = [line for line in body if posts or looks_like_data(line)] or body
     if not lines:
         return []
-    left, right = min(g.x0 for line in lines for g in line), max(g.x1 for line in lines for g in line)
+    left, right = _extent(lines)
+    beside = [line for line in body if line[-1].x1 < left or line[0].x0 > right]  # a stub on a line of its own
+    lines = lines + beside
+    left, right = _extent(lines)
     cover = _coverage(lines, left, right)
     head = _coverage(header, left, right) if header else np.zeros_like(cover)
     wide = (_STRIP if len(lines) >= 4 else _STRIP_IF_FEW) * em
@@ -99,9 +107,17 @@ def _edges(body: list[Line], header: list[Line], em: float, posts: list[float]) 
         # A row or two whose text runs over a boundary must not hide it from the rows that respect it.
         if _width(strip) >= wide and not _overlaps(strip, strips) and _parts_columns(strip, strips, lines, left):
             strips.append(strip)
-    return [
-        (x, min(_width(s), _STRIP * em) - 0.01) for s in sorted(strips) for x in ruled.get(s) or _cut(s, head, left, em)
-    ]
+    edges = []
+    for strip in sorted(strips):
+        if inside := ruled.get(strip):
+            edges += [(x, 0.0) for x in inside]
+        else:
+            edges += [(x, min(_width(strip), _STRIP * em) - 0.01) for x in _cut(strip, head, left, em)]
+    return edges
+
+
+def _extent(lines: list[Line]) -> tuple[float, float]:
+    return min(g.x0 for line in lines for g in line), max(g.x1 for line in lines for g in line)
 
 
 def count_boundaries(lines: list[Line]) -> int:
@@ -204,6 +220,7 @@ def _header_paths(
     turned: list[Glyph],
     columns: list[tuple[float, float]],
     edges: list[float],
+    posts: list[float],
     em: float,
     notes: list[str],
 ) -> tuple[tuple[str, ...], ...]:
@@ -214,7 +231,7 @@ def _header_paths(
     for i, line in enumerate(header):
         next_base = header[i + 1][0].base if i + 1 < len(header) else float("inf")
         under = [r for r in spans if line[0].base <= r.y + 1 and r.y < next_base]
-        parts = split(line, _STRIP)
+        parts = [piece for part in split(line, _STRIP) for piece in _cut_at(part, posts)]
         covers = [_covered(part, under, columns, edges, em) for part in parts]
         if not under and i + 1 < len(header):
             covers = _widen_centred(parts, covers, columns, em, notes)
@@ -230,6 +247,17 @@ def _header_paths(
         j = sum(edge < middle for edge in edges)
         names[j] = f"{names[j]} {word.text}".strip()
     return tuple((*path, name) if name else tuple(path) for path, name in zip(paths, names, strict=True))
+
+
+def _cut_at(part: Line, posts: list[float]) -> list[Line]:
+    """A header text cut at the vertical rules that pass between its letters."""
+    pieces = [part]
+    for x in posts:
+        last = pieces[-1]
+        left, right = [g for g in last if g.x1 <= x + 0.5], [g for g in last if g.x0 >= x - 0.5]
+        if left and right and len(left) + len(right) == len(last):
+            pieces[-1:] = [left, right]
+    return pieces
 
 
 def _covered(
