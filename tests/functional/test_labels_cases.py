@@ -366,6 +366,7 @@ def argilla_states(folder: Path) -> None:
     record["responses"] = record["responses"][:1]
     _, report = read(folder, "y.json", json.dumps([record]), codebook=["A", "B"], expected=3)
     assert any("kept one of several responses" in note for note in report.notes)
+    assert read(folder, "y.json", json.dumps([record]), codebook=["A", "B"], expected=1)[1].notes == ()
 
 
 @case("I-28")
