@@ -1,9 +1,9 @@
 """Which numbers of a document some claim binds, which are listed, and which nobody has looked at.
 
 A number of the running text is bound when a claim of the same section reports it; a number of a table when its cell is
-used by a relation. Sections are named by `where.section` of claims: the heading is the line that starts with that name.
-Context comes from the paper's [[context]] entries and from the few patterns that mean the same in every paper
-(`ALWAYS`). What is left is unbound.
+used by a relation or recounted. Sections are named by `where.section` of claims: the heading is the line that starts
+with that name. Context comes from the paper's [[context]] entries and from the few patterns that mean the same in
+every paper (`ALWAYS`). What is left is unbound.
 """
 
 from __future__ import annotations
@@ -109,8 +109,10 @@ def _bound_cells(paper: Paper) -> dict[str, tuple[str, str]]:
     titles = {table.spec.title: name for name, table in paper.tables.items()}
     bound: dict[str, tuple[str, str]] = {}
     for claim in paper.claims:
-        if claim.kind == "asserted" and claim.where.get("table") in titles:
+        if claim.check is None and claim.where.get("table") in titles and {"row", "column"} <= set(claim.where):
             address = f"{titles[claim.where['table']]}|{claim.where['row']}|{claim.where['column']}"
+            if claim.recipe:
+                bound[address] = (BOUND, claim.id)
             bound.setdefault(address, (ASSERTED, claim.id))
     for claim in paper.claims:
         for address in addresses(claim):

@@ -24,7 +24,7 @@ from countback.claims.registry import (
 )
 from countback.claims.relations import VALUES
 from countback.claims.reported import NotANumber, Reported, parse
-from countback.claims.spec import AssertedSpec, ClaimSpec, ClaimsSpec, RelationSpec, read_text
+from countback.claims.spec import AssertedSpec, ClaimSpec, ClaimsSpec, RecountSpec, RelationSpec, read_text
 from countback.fetch.errors import UserError
 
 METADATA = ("equal-text", "short-hash", "dates-ascending")
@@ -33,12 +33,14 @@ METADATA = ("equal-text", "short-hash", "dates-ascending")
 def expand(paper: Paper, spec: ClaimsSpec) -> tuple[Claim, ...]:
     """All claims of a paper, in the order of the file, each id once."""
     path = paper.folder / "claims.toml"
-    ids = [c.id for c in spec.claim] + [r.id for r in spec.relation] + [a.id for a in spec.asserted]
+    entries: tuple[ClaimSpec | RecountSpec | RelationSpec | AssertedSpec, ...]
+    entries = (*spec.claim, *spec.recount, *spec.relation, *spec.asserted)
+    ids = [entry.id for entry in entries]
     if len(set(ids)) < len(ids):
         twice = next(identity for i, identity in enumerate(ids) if identity in ids[:i])
         raise UserError(f'{path}: the id "{twice}" stands twice; ids are unique within a paper')
     numbers = {claim.id: claim_number(claim, path) for claim in spec.claim}
-    claims = list(_recounts(paper, spec.claim, numbers, path))
+    claims = [*_recounts(paper, spec.claim, numbers, path), *_recounted_cells(paper, spec.recount, path)]
     used: set[str] = set()
     for relation in spec.relation:
         for scope in _scopes(paper, numbers, relation, path):
@@ -68,16 +70,10 @@ def addresses(claim: Claim) -> Iterator[str]:
 
 def _recounts(paper: Paper, specs: list[ClaimSpec], numbers: dict[str, Reported], path: Path) -> Iterator[Claim]:
     recipes = _functions(paper.folder / "recipes.py")
-    releases = {release.id for release in paper.releases}
     for spec in specs:
         if spec.recipe and spec.asserted:
             raise UserError(f'{path}: claim "{spec.id}" has both recipe and asserted; keep one')
-        if spec.recipe and spec.recipe not in recipes:
-            names = ", ".join(sorted(recipes)) or "none"
-            raise UserError(f'{path}: claim "{spec.id}": no recipe "{spec.recipe}" in recipes.py; it has: {names}')
-        for need in spec.needs:
-            if need not in releases:
-                raise UserError(f'{path}: claim "{spec.id}" needs "{need}"; releases.toml has {sorted(releases)}')
+        _must_exist(paper, recipes, spec.recipe, spec.needs, f'{path}: claim "{spec.id}"')
         if spec.recipe or spec.asserted:
             yield Claim(
                 spec.id,
@@ -92,6 +88,48 @@ def _recounts(paper: Paper, specs: list[ClaimSpec], numbers: dict[str, Reported]
                 needs=tuple(spec.needs),
                 asserted=spec.asserted,
             )
+
+
+def _recounted_cells(paper: Paper, specs: list[RecountSpec], path: Path) -> Iterator[Claim]:
+    recipes = _functions(paper.folder / "recipes.py")
+    for spec in specs:
+        place = f'{path}: recount "{spec.id}"'
+        _must_exist(paper, recipes, spec.recipe, spec.needs, place)
+        if {"row", "column"} & set(spec.with_):
+            raise UserError(f"{place}: `with` has row or column; the recipe is given those of each cell")
+        if spec.table not in paper.tables:
+            raise UserError(f'{place}: no table "{spec.table}"; paper.toml has {", ".join(paper.tables) or "none"}')
+        table = paper.tables[spec.table]
+        for row, column in _selected(table, spec, "cell", place):
+            if table.rows[row][column].strip() in BLANK:
+                continue
+            try:
+                number = table.number(row, column)
+            except NotANumber as error:
+                raise UserError(f"{place}[{row}, {column}]: {error}") from None
+            yield Claim(
+                f"{spec.id}[{row}, {column}]",
+                paper.id,
+                "recount",
+                {"table": table.spec.title, "row": row, "column": column},
+                spec.reads,
+                table.rows[row][column],
+                number,
+                recipe=spec.recipe,
+                arguments=(("row", row), ("column", column), *spec.with_.items()),
+                needs=tuple(spec.needs),
+            )
+
+
+def _must_exist(paper: Paper, recipes: set[str], recipe: str, needs: list[str], place: str) -> None:
+    """The recipe and the releases that a claim names."""
+    if recipe and recipe not in recipes:
+        names = ", ".join(sorted(recipes)) or "none"
+        raise UserError(f'{place}: no recipe "{recipe}" in recipes.py; it has: {names}')
+    releases = [release.id for release in paper.releases]
+    for need in needs:
+        if need not in releases:
+            raise UserError(f'{place} needs "{need}"; releases.toml has {sorted(releases)}')
 
 
 def _functions(path: Path) -> set[str]:
@@ -132,18 +170,24 @@ def _scopes(paper: Paper, numbers: dict[str, Reported], relation: RelationSpec, 
         yield base
         return
     table = _table(base, relation.table)
-    rows = relation.rows if relation.rows is not None else table.body
-    columns = relation.columns if relation.columns is not None else table.values
-    for name in [*rows, *(x for x in relation.except_ if "|" not in x and x not in table.columns)]:
+    for row, column in _selected(table, relation, relation.each, f'{path}: relation "{relation.id}"'):
+        yield _Scope(paper, numbers, relation, path, table, row, column)
+
+
+def _selected(table: Table, spec: RelationSpec | RecountSpec, each: str, place: str) -> Iterator[tuple[str, str]]:
+    """The (row, column) pairs that `rows`, `columns` and `except` choose; "" for what `each` does not go over."""
+    rows = spec.rows if spec.rows is not None else table.body
+    columns = spec.columns if spec.columns is not None else table.values
+    for name in [*rows, *(x for x in spec.except_ if "|" not in x and x not in table.columns)]:
         if name not in table.rows:
-            raise base.error(f'{relation.table} has no row "{name}"; rows: {", ".join(table.rows)}')
+            raise UserError(f'{place}: {spec.table} has no row "{name}"; rows: {", ".join(table.rows)}')
     for name in columns:
         if name not in table.columns:
-            raise base.error(f'{relation.table} has no column "{name}"; columns: {", ".join(table.columns)}')
-    for row in rows if relation.each != "column" else [""]:
-        for column in columns if relation.each != "row" else [""]:
-            if not {row, column, f"{row}|{column}"} & set(relation.except_):
-                yield _Scope(paper, numbers, relation, path, table, row, column)
+            raise UserError(f'{place}: {spec.table} has no column "{name}"; columns: {", ".join(table.columns)}')
+    for row in rows if each != "column" else [""]:
+        for column in columns if each != "row" else [""]:
+            if not {row, column, f"{row}|{column}"} & set(spec.except_):
+                yield row, column
 
 
 def _table(scope: _Scope, name: str) -> Table:

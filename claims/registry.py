@@ -23,6 +23,14 @@ One folder per paper. The notation, for someone who writes no Python:
     relation = "mean"                             # see countback.claims.relations and predicates for all
     equals = "3H"
 
+    [[recount]]                                   # many cells of a table, recounted by one recipe
+    id = "t4-recount"
+    reads = "mean score of a model"
+    table = "table-04"
+    columns = ["Help", "Hon"]                     # one claim per cell: t4-recount[GPT-5 mini, Help]
+    recipe = "mean_score"                         # called with row, column and `with`
+    needs = ["episodes"]
+
 `each` is "row", "column", "cell" or absent; `rows` and `columns` choose, `except` leaves out (a row, a column
 or "ROW|COLUMN").
 A reference names numbers:

@@ -92,6 +92,20 @@ class RelationSpec(_Strict):
     binomial: StrictBool = False
 
 
+class RecountSpec(_Strict):
+    """Cells of a table that one recipe recounts from a release, each by its own row and column."""
+
+    id: Id
+    reads: Words
+    table: StrictStr
+    columns: list[StrictStr] | None = None
+    rows: list[StrictStr] | None = None
+    except_: list[StrictStr] = Field([], alias="except")
+    recipe: Words
+    with_: dict[str, Any] = Field({}, alias="with")
+    needs: Annotated[list[StrictStr], Field(min_length=1)]
+
+
 class AssertedSpec(_Strict):
     """Cells of a table that nothing in the paper or a release can check."""
 
@@ -121,6 +135,7 @@ class KnownSpec(_Strict):
 
 class ClaimsSpec(_Strict):
     claim: list[ClaimSpec] = []
+    recount: list[RecountSpec] = []
     relation: list[RelationSpec] = []
     asserted: list[AssertedSpec] = []
     context: list[ContextSpec] = []
