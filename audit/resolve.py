@@ -234,7 +234,7 @@ def amend(prediction: Prediction, reason: str, was: Sequence[Path], path: Path, 
     if not changed:
         raise UserError(f"{prediction.full_id}: nothing to amend; wording and resolver are those on record")
     texts: list[str] = [entry.body[part] for entry in chain.entries("registration") for part in PARTS]
-    texts += [entry.body["text"] for entry in earlier] + [_text(file) for file in was]
+    texts += [entry.body["text"] for entry in earlier] + [text for file in was for text in _texts(file)]
     known: dict[str, str] = {sha256_text(text): text for text in texts}
     for change in changed:
         if change.expected not in known:
@@ -257,5 +257,7 @@ def amend(prediction: Prediction, reason: str, was: Sequence[Path], path: Path, 
     return entries
 
 
-def _text(file: Path) -> str:
-    return "".join(f"{line.rstrip()}\n" for line in read_text(file).splitlines())
+def _texts(file: Path) -> tuple[str, str]:
+    """A file as it is, and as the text of a resolver is hashed."""
+    text = read_text(file)
+    return text, "".join(f"{line.rstrip()}\n" for line in text.splitlines())

@@ -176,7 +176,7 @@ def wording(spec: PredictionSpec) -> str:
         "resolver": spec.resolver,
         "with": spec.with_,
         **{f"outcome {row.outcome}": row.when for row in spec.outcomes},
-        "derived": spec.derived,
+        "derived": spec.derived or "none",
     }
     shown = {k: v if isinstance(v, str) else json.dumps(v, sort_keys=True, ensure_ascii=False) for k, v in told.items()}
     return "".join(f"{key}: {text}\n" for key, text in shown.items())
