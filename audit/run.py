@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import Any
 from countback.claims import verdict as v
 from countback.claims.registry import PAPERS, Claim, Paper, find_papers, load_paper
 from countback.claims.verdict import CannotRecount, Recount, Verdict
+from countback.fetch.checksums import sha256_file
 from countback.fetch.errors import IntegrityError, UserError
 from countback.fetch.release import Pin
 
@@ -65,11 +66,32 @@ class Data:
         if name not in self.files:
             raise UserError(f'the recipe asks for "{name}", which releases.toml does not list: {sorted(self.files)}')
         located = self.files[name]
-        if located not in self.used:
-            self.used.append(located)
+        self._use(located)
         if located.path is None:
             raise Absent(f"{name}: {located.why or 'not here'}")
         return located.path
+
+    def beside(self, mapping: str, name: str) -> Path:
+        """A file that the user's own mapping names, in the mapping's folder or below; nothing pins it."""
+        place = self.path(mapping).parent
+        try:
+            pin = Pin(name)
+        except ValueError as error:
+            raise CannotRecount(f"{mapping}: {error}") from None
+        if not (place / name).is_file():
+            raise CannotRecount(f"{mapping} names {name!r}, and there is no such file in {place}; put it there")
+        self._use(replace(self.files[mapping], pin=pin, path=place / name, sha256=digest(place / name)))
+        return place / name
+
+    def _use(self, located: Located) -> None:
+        if located not in self.used:
+            self.used.append(located)
+
+
+@cache
+def digest(path: Path) -> str:
+    """sha256 of a file that nothing pins, taken once a run."""
+    return sha256_file(path)
 
 
 @dataclass(frozen=True)
@@ -127,7 +149,7 @@ def judge(paper: Paper, claim: Claim, files: dict[str, Located]) -> Verdict:
 
 def _recount(paper: Paper, claim: Claim, files: dict[str, Located]) -> Verdict:
     needed = [release for release in paper.releases if release.id in claim.needs]
-    if needed and not any(release.files for release in needed):
+    if needed and not any(release.files or release.mapping for release in needed):
         return v.unchecked(claim, v.NOT_RELEASED)
     data = Data(files)
     evidence: dict[str, Any] = {"recipe": claim.recipe, "with": dict(claim.arguments)}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from countback.audit.run import Located
+from countback.audit.run import Located, digest
 from countback.claims.registry import Paper
 from countback.fetch.errors import IntegrityError, UserError
 from countback.fetch.obtain import cache_folder, fetch_releases, find_local
@@ -34,7 +34,7 @@ class Sources:
             for outcome in self._in_cache(paper):
                 if outcome.pin.name in rest:
                     found[outcome.pin.name] = self._kept(paper, outcome)
-        return {name: found[name] for name in pins}
+        return {name: found[name] for name in pins} | self._mappings(paper)
 
     def _in_folder(self, paper: Paper, pins: dict[str, tuple[str, Pin]]) -> dict[str, Located]:
         assert self.data is not None
@@ -59,6 +59,22 @@ class Sources:
             )
             for name, file in files.items()
         }
+
+    def _mappings(self, paper: Paper) -> dict[str, Located]:
+        """The mappings that a user wrote, directly in the folder: theirs, so never verified."""
+        why = (
+            f"not in {self.data or 'a folder named with --data'}; nothing of the release is pinned, so it must say "
+            "what your copy's files and columns are called; mapping.toml in the paper's folder shows how"
+        )
+        found = {}
+        for release in paper.releases:
+            if release.mapping:
+                located = Located(paper.id, release.id, Pin(release.mapping), None, "", "absent", why)
+                path = self.data / release.mapping if self.data is not None else None
+                if path is not None and path.is_file():
+                    located = replace(located, path=path, sha256=digest(path), status="unverified", why="")
+                found[release.mapping] = located
+        return found
 
     def _in_cache(self, paper: Paper) -> list[Outcome]:
         cache = self.cache or cache_folder()

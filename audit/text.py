@@ -125,16 +125,20 @@ def _unchecked(run: Run) -> Iterator[str]:
         yield click.style("NOT CHECKED: nothing", bold=True)
         return
     yield click.style("NOT CHECKED", bold=True)
+    pinned = {paper.id for paper in run.papers if any(release.files for release in paper.releases)}
     for (paper, reason), verdicts in reasons.items():
-        yield _wrap(f"{paper}: {len(verdicts)} {reason}{_next_step(paper, reason, verdicts)}", 2)
+        yield _wrap(f"{paper}: {len(verdicts)} {reason}{_next_step(paper, reason, verdicts, paper in pinned)}", 2)
 
 
-def _next_step(paper: str, reason: str, verdicts: list[Verdict]) -> str:
+def _next_step(paper: str, reason: str, verdicts: list[Verdict], pinned: bool) -> str:
     if reason == "archive absent":
+        if not pinned:
+            return ": " + verdicts[0].reason.partition(": ")[2]
         return f"; to check: countback fetch {paper}, or countback check {paper} --data DIR"
     if reason == "unverified data":
         agree = sum(v.agrees is True for v in verdicts)
-        return f"; {agree} of them agree, which proves nothing: the file is not the one that was pinned"
+        why = "the file is not the one that was pinned" if pinned else "no pin says what the released files are"
+        return f"; {agree} of them agree, which proves nothing: {why}"
     if reason == "synthetic data":
         agree = sum(v.agrees is True for v in verdicts)
         return f"; {agree} of them agree, which proves nothing: the file is a stand-in"

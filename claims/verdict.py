@@ -43,10 +43,11 @@ class Recount:
 
     value: the recounted number in the printed unit (81.06 for a claim printed "81.1%"), int or Fraction where exact;
     or the word, for a claim in words. n: how many comparisons, items or labels it rests on.
-    mc_error: its Monte Carlo standard error, that of the paper's
-    own draws included; None when nothing was drawn. readings: values by other definitions, where the paper leaves a
-    choice open. interval: the estimate's own (bootstrap) interval. low_high: where the paper prints a range or an
-    interval, its two ends recounted. synthetic: the data is a stand-in, so nothing can be reproduced from it.
+    mc_error: its Monte Carlo standard error, that of the paper's own draws included; None when nothing was drawn.
+    readings: values by other definitions, where the paper leaves a choice open. interval: the estimate's own
+    (bootstrap) interval. low_high: where the paper prints a range or an interval, its two ends recounted, which then
+    have the `mc_error`; a point printed with them is compared with `value`. synthetic: the data is a stand-in, so
+    nothing can be reproduced from it.
     """
 
     value: int | Fraction | float | str
@@ -310,15 +311,20 @@ def judge_recount(claim: Claim, found: Recount, evidence: dict[str, Any]) -> Ver
         agrees = found.value == claim.reported
         verdict = REPRODUCED if agrees else DIFFERS
         return Verdict(claim, verdict, recounted=found.value, n=found.n, agrees=agrees, evidence=evidence)
-    pairs: list[tuple[float | Fraction, Reported]] = [(found.value, claim.number)]
+    pairs: list[tuple[float | Fraction, Reported, Fraction]] = [(found.value, claim.number, slack)]
+    shown = _shown(found.value)
     if found.low_high is not None:
-        pairs = list(zip(found.low_high, claim.number.parts[-2:], strict=True))
-    gaps = [_close(x, slack).gap(_bounds(number, "half-up-or-down")) for x, number in pairs]
+        pairs = [(x, end, slack) for x, end in zip(found.low_high, claim.number.parts[-2:], strict=True)]
+        shown = f"{found.low_high[0]:g} to {found.low_high[1]:g}"
+        if claim.number.kind == "estimate":  # the point is of all the data, so nothing was drawn for it
+            pairs.append((found.value, claim.number.parts[0], Fraction(0)))
+            shown = f"{float(found.value):g} [{found.low_high[0]:g}, {found.low_high[1]:g}]"
+    gaps = [_close(x, allowed).gap(_bounds(number, "half-up-or-down")) for x, number, allowed in pairs]
     worst = max(gaps, key=abs)
     return Verdict(
         claim,
         DIFFERS if worst else REPRODUCED,
-        recounted=_shown(found.value) if found.low_high is None else f"{found.low_high[0]:g} to {found.low_high[1]:g}",
+        recounted=shown,
         interval=found.interval,
         gap=_shown(worst),
         n=found.n,

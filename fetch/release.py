@@ -101,7 +101,11 @@ class Pin:
 
 @dataclass(frozen=True)
 class Release:
-    """What the authors published, where, and under which licence. `retrieved` is an ISO date, or "" when never seen."""
+    """What the authors published, where, and under which licence. `retrieved` is an ISO date, or "" when never seen.
+
+    `mapping` names a file that a user writes, where the authors state no schema: which files of the release are what,
+    and what their columns are called. Nothing pins it or the files it points at.
+    """
 
     __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
@@ -113,8 +117,12 @@ class Release:
     landing: str
     files: tuple[Pin, ...] = ()
     note: str = ""
+    mapping: str = ""
 
     def __post_init__(self) -> None:
+        problem = _name_problem(self.mapping) if self.mapping else ""
+        if problem:
+            raise ValueError(f"mapping: expected a plain file name, found {self.mapping!r} ({problem})")
         if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", self.id):
             raise ValueError(f"id: expected lower-case letters, digits and hyphens, found {self.id!r}")
         if self.retrieved and not _DATE.fullmatch(self.retrieved):

@@ -125,6 +125,15 @@ def test_both_ends_of_a_printed_interval_count():
     assert recount("+2.9 to +18.7", value=0, low_high=(2.93, 18.90)).verdict == "differs"
 
 
+def test_a_point_printed_with_its_interval_has_no_share_in_the_noise_of_the_ends():
+    found = {"value": F(428, 100), "low_high": (4.273, 4.297), "mc_error": 0.001}  # 4 x 0.001 beyond 4.275 and 4.295
+    assert recount("4.28 [4.28,4.29]", **found).verdict == "reproduced"
+    assert recount("4.28 [4.28,4.29]", **{**found, "mc_error": 0.0004}).gap == "-0.0004"
+    point = recount("4.28 [4.28,4.29]", **{**found, "value": 4.2745})
+    assert (point.verdict, point.gap) == ("differs", "-0.0005")
+    assert point.recounted == "4.2745 [4.273, 4.297]"
+
+
 def test_readings_that_meet_the_printed_value_are_named():
     found = recount("0.367", value=0.252, readings={"unweighted": 0.252, "weighted": 0.407, "median": 0.3671})
     assert found.verdict == "differs"
