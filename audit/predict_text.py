@@ -90,7 +90,7 @@ def _now(status: Status) -> Iterator[str]:
     """The present value of each criterion; after a resolution the values that decided stand in its record."""
     if status.state not in (OPEN, OVERDUE):
         return
-    present = status.present
+    present, rule = status.present, status.prediction.rule
     known = {
         "release": "on the released files at hand",
         "printed": "by the counts that the paper prints (the release is not here)",
@@ -100,14 +100,12 @@ def _now(status: Status) -> Iterator[str]:
         known = "on a SYNTHETIC stand-in, which proves nothing"
     elif not present.proved:
         known = "on files that no full pin proves, which decides nothing"
-    yield wrap(f"now, {known}:" if present.source != "nothing" else f"now: {known}", 2)
-    if present.source == "nothing":
-        return
-    rule = status.prediction.rule
-    only = rule.only if isinstance(rule, LeadRule) else ""
-    for criterion in (c for c in present.decision.criteria if only in ("", c.id)):
-        yield wrap(f"{criterion.id}  {criterion_words(criterion, rule, present.intervals)}", 4)
-    yield wrap(f"still possible: {', '.join(present.decision.possible)}", 4)
+    yield wrap(f"now: {known}", 2)
+    if present.source != "nothing":
+        only = rule.only if isinstance(rule, LeadRule) else ""
+        for criterion in (c for c in present.decision.criteria if only in ("", c.id)):
+            yield wrap(f"{criterion.id}  {criterion_words(criterion, rule, present.intervals)}", 4)
+        yield wrap(f"still possible: {', '.join(present.decision.possible)}", 4)
     if status.state == OVERDUE:
         yield wrap(
             f"the deadline has passed: countback predict resolve {status.prediction.full_id}, with the data if the "

@@ -19,6 +19,7 @@ host showed its content; a place that cannot be looked at is an observation of i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date
@@ -270,9 +271,13 @@ def _differences(name: str, before: Mapping[str, Any], now: Mapping[str, Any]) -
 
 
 def _said(told: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key} {_short(value)}" for key, value in told.items() if value not in (None, ""))
+    return ", ".join(
+        f"{key} {short(str(value))}"
+        for key, value in told.items()
+        if value not in (None, "") and not (key == "md5" and told.get("sha256"))
+    )
 
 
-def _short(value: object) -> str:
-    text = str(value)
-    return text if len(text) < 40 or " " in text else f"{text[:12]}..."
+def short(text: str) -> str:
+    """A digest by its first digits, anything else as it is."""
+    return f"{text[:12]}..." if re.fullmatch(r"[0-9a-f]{20,}", text) else text

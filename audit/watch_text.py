@@ -20,6 +20,7 @@ from countback.audit.watch import (
     histories,
     load_places,
     look,
+    short,
 )
 from countback.claims.spec import PaperSpec, read_toml
 from countback.fetch.errors import UserError
@@ -121,9 +122,11 @@ def _one(one: Look) -> Iterator[str]:
     since = one.history.seen.at if one.history and one.history.seen else ""
     if one.changes:
         yield f"{name}: changed since {since or 'the last look'}"
-        for change in one.changes:
+        for change, following in zip(one.changes, [*one.changes[1:], None], strict=True):
             yield f"  {_change(change)}"
-            yield f"    {meaning(one.paper, one.place.host, change)}"
+            means = meaning(one.paper, one.place.host, change)
+            if following is None or means != meaning(one.paper, one.place.host, following):
+                yield f"    {means}"  # once for several alike
     elif one.now.state != "seen":
         last = f"; last seen {since}" if since else "; never seen"
         yield f"{name}: could not look: {one.now.state}: {one.now.found or '; '.join(one.now.unread)}{last}"
@@ -148,7 +151,7 @@ def _change(change: Change) -> str:
     if change.kind == "renamed":
         return f"renamed: {change.was} -> {change.what} ({change.now})"
     told = " -> ".join(part for part in (change.was, change.now) if part)
-    return f"{label}: {change.what}" + (f" ({told})" if told else "")
+    return f"{label}: {short(change.what)}" + (f" ({told})" if told else "")
 
 
 _NEW = {

@@ -11,6 +11,8 @@ import pytest
 from countback.claims.prediction import load_predictions, registration_line
 from countback.claims.registry import PAPERS
 
+from tests.functional.inprocess import runner
+
 PREDICTIONS = """[[prediction]]
 id = "lead"
 statement = "the judge leads in two of three countries, and by 5 points over all"
@@ -80,9 +82,9 @@ def demo(paper: Path) -> Path:
 
 
 @pytest.fixture
-def run(countback, tmp_path):
+def run(tmp_path, monkeypatch):
     """`countback ARGS` with a ledger of its own."""
-    return lambda *arguments: countback(*arguments, COUNTBACK_LEDGER=str(tmp_path / "ledger.jsonl"))
+    return runner(tmp_path, tmp_path / "ledger.jsonl", monkeypatch)
 
 
 @pytest.fixture
@@ -237,7 +239,6 @@ MISTAKES = {
 def test_a_mistake_is_one_sentence_and_writes_nothing(mistake, run, demo, tmp_path):
     arguments, code, sentence = MISTAKES[mistake]
     here = tmp_path / "here"
-    here.mkdir()
     (here / "beyond.csv").write_text(GOOD.replace("50,60", "50,101"))
     (here / "part.csv").write_text("".join(GOOD.splitlines(keepends=True)[:3]))
     (here / "new.zip").write_bytes(b"PK\x03\x04")
@@ -384,6 +385,18 @@ def test_the_registry_in_one_command(run):
     assert run("predict", "cubes/p1", "--as-of", "2027-07-01T00:00:00Z").stdout.startswith("cubes/p1  overdue")
 
 
+def test_in_a_process_of_its_own(countback, demo, tmp_path):
+    """What every other test here asks in this process."""
+    ledger = {"COUNTBACK_LEDGER": str(tmp_path / "own.jsonl")}
+    done = countback("predict", "resolve", f"{demo}/lead", "--data", demo / "good.csv", *IN_TIME, *SOURCE, **ledger)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "demo/lead: confirmed (ledger entry 2)\n", "")
+    assert countback("predict", demo, **ledger).stdout.startswith("demo/lead  confirmed")
+    (demo / "predictions.toml").unlink()
+    done = countback("predict", f"{demo}/lead", **ledger)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+
+
 def test_several_of_the_registry_at_once(run, tmp_path):
     """Nine countries at +10 of 100, France and India at -11, one at 0: k1, k2 and b2 together."""
     names = ["Pakistan", "Philippines", "Nigeria", "United States", *(f"country {n}" for n in range(6))]
@@ -423,6 +436,7 @@ def twin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_synthetic_release_is_no_release(twin, run):
     """Its name is not a pin's, so nothing takes it for the release."""
     done = run("predict", "cubes/p1", "--data", twin)
@@ -433,6 +447,7 @@ def test_a_synthetic_release_is_no_release(twin, run):
     assert done.returncode == 4
 
 
+@pytest.mark.slow
 def test_counts_from_a_synthetic_release_meet_the_forced_ones(twin):
     """Through settle.py, as the real release would be read: hits of four countries as the article forces them."""
     from countback.claims.papers.cubes import settle
