@@ -38,7 +38,6 @@ from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 # The host answered, and what it said will still hold tomorrow; every other state but "seen" may pass by itself.
 SETTLED = ("gone", "expired", "disabled", "moved", "not authorised")
 BYTES = ("sha256", "md5", "sha", "size")  # what a host may say of a file's content
-PATIENCE = Policy(attempts=2, backoff=1.0)
 Shown = dict[str, dict[str, str | int | None]]
 
 
@@ -121,7 +120,7 @@ def baseline(paper: str, place: Place) -> Observation | None:
     return Observation(f"{paper}/{place.id}", "seen", "upstream.toml", shown=shown, licence=place.licence, at=day)
 
 
-def look(paper: str, place: Place, session: requests.Session, policy: Policy = PATIENCE) -> Observation:
+def look(paper: str, place: Place, session: requests.Session, policy: Policy) -> Observation:
     """Ask the host; every failure is a state of the observation."""
     listing, licence = _ASK[place.host](place, session, policy)
     name = f"{paper}/{place.id}"

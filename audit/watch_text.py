@@ -9,7 +9,6 @@ from pathlib import Path
 import requests
 from countback.audit import ledger
 from countback.audit.watch import (
-    PATIENCE,
     Change,
     History,
     Observation,
@@ -26,6 +25,7 @@ from countback.claims.spec import PaperSpec, read_toml
 from countback.fetch.errors import UserError
 from countback.fetch.outcome import Policy
 
+PATIENCE = Policy(attempts=2, backoff=1.0)
 HOSTS = {
     "osf": "OSF project",
     "arxiv": "arXiv preprint",
@@ -53,7 +53,6 @@ def watch(
     folders: list[Path],
     path: Path,
     *,
-    policy: Policy = PATIENCE,
     tell: Callable[[str], None] = lambda line: None,
 ) -> list[Look]:
     """Ask every place of the papers and append an observation of each to the ledger at `path`."""
@@ -68,7 +67,7 @@ def watch(
         for paper, place in places:
             tell(f"looking at {paper}/{place.id}")
             history = known.get(f"{paper}/{place.id}")
-            now = look(paper, place, session, policy)
+            now = look(paper, place, session, PATIENCE)
             looks.append(Look(paper, place, now, tuple(compare(now, history)), history))
     for one in looks:
         ledger.append(path, "observation", carried(one.now, one.history).as_json(), tell)
@@ -155,7 +154,8 @@ def _change(change: Change) -> str:
 
 
 _NEW = {
-    "osf": "labels for more countries? run: countback fetch {paper}, then countback predict {paper}",
+    "osf": "labels for more countries? pin it in releases.toml, then run: countback fetch {paper}, "
+    "countback predict {paper}",
     "arxiv": "a new version: its numbers may differ from those in the registry, and it may report what a prediction "
     "waits for; read it, then run: countback predict {paper}",
     "github": "new commits: see whether released files changed, then run: countback fetch {paper}",

@@ -136,7 +136,7 @@ def test_a_year(year):
         says=(
             "new: france.zip (size 1000,",
             "new: india.zip (size 1001,",
-            "labels for more countries? run: countback fetch",
+            "labels for more countries? pin it in releases.toml, then run: countback fetch",
         ),
         not_says=("labels.zip", "gone:"),
     )
