@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -140,6 +141,14 @@ def audit(folders: Iterable[Path], obtain: Obtain, *, kinds: tuple[str, ...] = (
 
 def judge(paper: Paper, claim: Claim, files: dict[str, Located]) -> Verdict:
     """The verdict on one claim."""
+    verdict = _judge(paper, claim, files)
+    if claim.drafts:
+        more = f" and {len(claim.drafts) - 1} more" if claim.drafts[1:] else ""
+        return v.not_evidence(verdict, f"{v.UNCONFIRMED}: {claim.drafts[0]}{more}")
+    return verdict
+
+
+def _judge(paper: Paper, claim: Claim, files: dict[str, Located]) -> Verdict:
     if claim.check is not None:
         return v.judge_relation(claim, paper.spec.rounding)
     if claim.asserted:
@@ -187,12 +196,13 @@ def _used(data: Data) -> list[dict[str, str]]:
 @cache
 def _recipes(folder: Path) -> ModuleType:
     """The recipes of a paper folder: a module of the kit, or recipes.py of a folder of the user's own."""
-    if folder.parent == PAPERS:
-        return importlib.import_module(f"countback.claims.papers.{folder.name}.recipes")
+    if folder.resolve().parent == PAPERS.resolve():
+        return importlib.import_module(f"countback.claims.papers.{folder.resolve().name}.recipes")
     spec = importlib.util.spec_from_file_location(f"countback_recipes_{folder.name}", folder / "recipes.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # a dataclass of the user's looks its module up
     spec.loader.exec_module(module)
     return module
 

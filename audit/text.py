@@ -142,6 +142,9 @@ def _next_step(paper: str, reason: str, verdicts: list[Verdict], pinned: bool) -
     if reason == "synthetic data":
         agree = sum(v.agrees is True for v in verdicts)
         return f"; {agree} of them agree, which proves nothing: the file is a stand-in"
+    if reason == "unconfirmed transcription":
+        agree = sum(v.agrees is True for v in verdicts)
+        return f"; {agree} of them agree; compare the cells that start with ? with the paper, then delete the mark"
     if reason == "asserted only":
         return "; nothing in the paper or a release can check them"
     return ""

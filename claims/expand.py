@@ -51,7 +51,7 @@ def expand(paper: Paper, spec: ClaimsSpec) -> tuple[Claim, ...]:
     for asserted in spec.asserted:
         claims.extend(_asserted_cells(paper, asserted, path))
     _unused(spec.claim, used, path)
-    return _with_known(claims, spec, path)
+    return _with_drafts(_with_known(claims, spec, path), paper)
 
 
 def addresses(claim: Claim) -> Iterator[str]:
@@ -409,3 +409,17 @@ def _with_known(claims: list[Claim], spec: ClaimsSpec, path: Path) -> tuple[Clai
                 raise UserError(f'{path}: known finding names "{name}", which is no claim; a table or id has changed')
             by_id[name] = replace(by_id[name], known=known)
     return tuple(by_id.values())
+
+
+def _with_drafts(claims: tuple[Claim, ...], paper: Paper) -> tuple[Claim, ...]:
+    """Each claim with the cells it rests on that are marked as drafts: those of its check, or the one it stands for."""
+    marked = {address for table in paper.tables.values() for address in table.drafts}
+    ids = {table.spec.title: name for name, table in paper.tables.items()}
+    if not marked:
+        return claims
+
+    def drafts(claim: Claim) -> tuple[str, ...]:
+        place = [ids.get(claim.where.get("table", ""), ""), claim.where.get("row", ""), claim.where.get("column", "")]
+        return tuple(sorted({*addresses(claim), "|".join(place)} & marked))
+
+    return tuple(replace(claim, drafts=drafts(claim)) for claim in claims)

@@ -46,8 +46,11 @@ A reference names numbers:
     18   "=0.05"               an exact number of our own
     { relation = "range", of = ["table-04|*|Nat"] }     a number computed from others
 
-    In paper.toml, rounding = "half-even" (or half-up ...) says which rule the paper states; "half-up-or-down" that it is
-    known to round, by a rule it does not state; without it, truncation too is tried before a number is called wrong.
+    In paper.toml, rounding = "half-even" (or half-up ...) says which rule the paper states; "half-up-or-down" that it
+    is known to round, by a rule it does not state; without it, truncation too is tried before a number is called wrong.
+
+    A cell of a table that starts with "?" ("?81.1%") is a draft: nobody has compared it with the paper yet. Whatever
+    rests on it is unchecked until the mark is deleted.
 
     [[asserted]]  table, columns, rows?, why      # cells that nothing can check
     [[context]]   section, numbers, why           # numbers that state nothing about the work
@@ -79,15 +82,20 @@ from countback.fetch.release import Release, load_releases
 
 PAPERS = Path(__file__).parent / "papers"
 BLANK = frozenset({"", "-", "\u2013", "\u2014", "--"})
+DRAFT = "?"  # before a cell that has not been compared with the paper
 
 
 @dataclass(frozen=True)
 class Table:
-    """A transcribed table: strings as printed, addressed by row key and column name."""
+    """A transcribed table: strings as printed, addressed by row key and column name.
+
+    `drafts` are the addresses (table|row|column) of cells marked as not compared with the paper; `rows` has no marks.
+    """
 
     spec: TableSpec
     columns: tuple[str, ...]
     rows: dict[str, dict[str, str]]
+    drafts: frozenset[str] = frozenset()
 
     @property
     def body(self) -> list[str]:
@@ -158,6 +166,7 @@ class Claim:
     needs: tuple[str, ...] = ()
     asserted: str = ""
     known: KnownSpec | None = None
+    drafts: tuple[str, ...] = ()  # cells that it rests on and nobody has compared with the paper
 
     @property
     def full_id(self) -> str:
@@ -245,21 +254,24 @@ def load_table(path: Path, spec: TableSpec) -> Table:
         if name not in columns:
             raise UserError(f'{path}:1: no column "{name}"; paper.toml names it, the header has {columns}')
     rows: dict[str, dict[str, str]] = {}
+    drafts: set[str] = set()
     for line, cells in enumerate(lines[1:], start=2):
         if len(cells) != len(columns):
             raise UserError(f"{path}:{line}: expected {len(columns)} cells, found {len(cells)}: {cells}")
-        row = dict(zip(columns, cells, strict=True))
+        marked = {c for c, cell in zip(columns, cells, strict=True) if cell.startswith(DRAFT) and cell != DRAFT}
+        row = {c: cell[len(DRAFT) :] if c in marked else cell for c, cell in zip(columns, cells, strict=True)}
         name = " / ".join(row[k] for k in key)
         if name in rows:
             raise UserError(f'{path}:{line}: a second row "{name}"; rows need keys of their own (key = {key})')
-        bad = next((c for c in cells if c.strip().lower() in ("nan", "inf", "-inf", "infinity", "null")), None)
+        bad = next((c for c in row.values() if c.strip().lower() in ("nan", "inf", "-inf", "infinity", "null")), None)
         if bad is not None:
             raise UserError(f'{path}:{line}: found "{bad}"; a table holds what the paper prints, and blank for nothing')
         rows[name] = row
+        drafts |= {f"{spec.id}|{name}|{column}" for column in marked}
     for name in spec.summary:
         if name not in rows:
             raise UserError(f'{path}: no row "{name}"; paper.toml lists it as summary; rows: {list(rows)[:5]} ...')
-    return Table(spec, tuple(columns), rows)
+    return Table(spec, tuple(columns), rows, frozenset(drafts))
 
 
 def claim_number(spec: ClaimSpec, path: Path) -> Reported:

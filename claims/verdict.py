@@ -27,11 +27,12 @@ AGREEMENT = (REPRODUCED, CONSISTENT)
 FINDINGS = (DIFFERS, INCONSISTENT)
 
 ABSENT, NOT_RELEASED, ASSERTED = "archive absent", "not released", "asserted only"
-UNDEFINED, MODEL_FAILED, SYNTHETIC, UNVERIFIED = (
+UNDEFINED, MODEL_FAILED, SYNTHETIC, UNVERIFIED, UNCONFIRMED = (
     "definition not stated",
     "model fit failed",
     "synthetic data",
     "unverified data",
+    "unconfirmed transcription",
 )
 
 SIGMAS = 4  # Monte Carlo standard errors allowed on top of rounding: one honest claim in 16,000 is flagged
@@ -345,5 +346,6 @@ def _shown(x: float | Fraction) -> str | float:
 
 
 def not_evidence(verdict: Verdict, reason: str) -> Verdict:
-    """The same comparison made on data that proves nothing (synthetic, unverified): unchecked, with `agrees` kept."""
+    """The same comparison made on what proves nothing (synthetic or unverified data, an unconfirmed cell): unchecked,
+    with `agrees` kept."""
     return replace(verdict, verdict=UNCHECKED, reason=reason)
