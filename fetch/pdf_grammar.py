@@ -65,13 +65,18 @@ class Unread:
     repaired: str | None = None
 
 
+def _unnamed(pattern: str) -> str:
+    """The pattern without its group names, so that it can stand twice in one expression."""
+    return re.sub(r"\?P<\w+>", "?:", pattern)
+
+
 _WHOLE = rf"(?:[1-9][0-9]{{0,2}}(?:,[0-9]{{3}})+|[1-9][0-9]{{0,2}}(?:[{GROUP_SPACES}][0-9]{{3}})+|0|[1-9][0-9]*)"
 _POWER = rf"(?:\^\{{?[+{DASHES}]?[0-9]{{1,3}}\}}?|[⁺⁻]?[{_SUP_DIGITS}]{{1,3}})"
 _EXPONENT = rf"(?:[eE][+{DASHES}]?[0-9]{{1,3}}|\s?[×x·⋅]\s?10{_POWER})"
 # 10⁻³ is a power; 10² may as well be a ten with a footnote, so a bare power needs its superscript sign.
 _UNSIGNED = rf"(?:10[⁺⁻][{_SUP_DIGITS}]{{1,3}}|(?:{_WHOLE}(?:\.[0-9]+)?|\.[0-9]+){_EXPONENT}?)"
 _SIGNED = rf"(?:[+{DASHES}]\s?)?{_UNSIGNED}"
-_UNIT = r"(?:\s?(?:%|‰|pp|×))"
+_UNIT = r"(?:\s?(?:%|‰|pp)|×(?!\s?[0-9]))"
 _MARK = rf"[*∗⋆†‡§¶#↑↓▲▼{_SUP_DIGITS}]"
 # White on both sides of the dash or on none: "2 −5" is two numbers, the second with its sign.
 _TO = rf"(?:\s?to\s|[{DASHES}]|\s[{DASHES}]\s)"
@@ -93,6 +98,14 @@ _CELL = re.compile(
     rf"(?P<marks2>\s?{_MARK}+)?(?:\s?{_BRACKET})?(?P<marks3>\s?{_MARK}+)?(?P<cite>\s?\[[0-9]+\])?"
 )
 _BARE_RANGE = re.compile(rf"{_LOW}{_TO}{_HIGH}(?P<marks>\s?{_MARK}+)?")
+# A number in running text: not part of a word, a name (GPT-5.4), a time of day, a citation or another number. "From 0.7
+# to 0.6" is two numbers there.
+PROSE_NUMBER = re.compile(
+    rf"(?P<citation>\[[0-9]+(?:\s?[,;{DASHES}]\s?[0-9]+)*\])|(?<![\w.,:/{DASHES}])(?:{_unnamed(_BRACKET)}|"
+    rf"(?:[<>=≤≥≈~]\s?)?(?:{_unnamed(_COUNT)}(?:\s?\({_UNSIGNED}\s?%\))?|"
+    rf"[$€£]?{_SIGNED}{_UNIT}?(?:{_unnamed(_ERROR)}|[{DASHES}]{_SIGNED}{_UNIT}?)?)[{_SUP_DIGITS}]*"
+    rf"(?P<bracket>\s?{_unnamed(_BRACKET)})?)(?![\w_])(?![.,:][0-9])"
+)
 _SPACED_COUNT = re.compile(r"(?P<label>[Nn])\s?=\s?(?P<whole>[1-9][0-9]{0,2}(?: [0-9]{3})+)")
 
 
