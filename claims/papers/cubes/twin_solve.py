@@ -33,6 +33,7 @@ FAR = 10**6  # no bound
 
 PK, PH, NG, US = COUNTRIES = ("Pakistan", "Philippines", "Nigeria", "United States")
 SONNET, OPUS, GEMINI, GPT = JUDGES = ("claude-sonnet-4.5", "claude-opus-4.5", "gemini-3-flash-preview", "gpt-5.1")
+NODES = 2000  # of the branch and bound tree; a try beyond them is given up
 CANDIDATES = 80  # cells offered per country and size; enough for a solution, few enough for seconds
 
 # Forced integers and printed values (article; methods sections 2 and 4).
@@ -56,6 +57,8 @@ JUDGE_SUMS = {
     OPUS: {PK: Fraction(23, 2), US: Fraction(7)},
     GPT: {PK: Fraction(11), US: Fraction(13, 2)},
 }
+# Judge -> country (None: all four) and ends of the printed interval of its lead, in points.
+INTERVALS = {OPUS: (None, 2.9, 18.7), GEMINI: (PK, 21.8, 40.7)}
 UNTIED_RIGHT = ((106, 88), (112, 93))  # items without a tie, and how many gemini-3-flash must meet to print 83.0%
 
 
@@ -73,17 +76,17 @@ class Program:
         self.lows.append(float(low) - 1e-9)
         self.highs.append(float(low if high is None else high) + 1e-9)
 
-    def solve(self, least: Row, most: Row, seconds: float) -> Row | None:
-        """A solution (size,), or None where the solver finds none in the time given."""
+    def solve(self, least: Row, most: Row, cost: Row | None = None) -> Row | None:
+        """A solution (size,) that makes `cost` small, or None where none is found; no clock decides."""
         from scipy.optimize import Bounds, LinearConstraint, milp
         from scipy.sparse import csr_array
 
         found = milp(
-            np.zeros(self.size),
+            np.zeros(self.size) if cost is None else cost,
             integrality=np.ones(self.size),
             bounds=Bounds(least, most),
             constraints=LinearConstraint(csr_array(np.array(self.rows)), self.lows, self.highs),
-            options={"time_limit": seconds},
+            options={"node_limit": NODES, "mip_rel_gap": 0.01},
         )
         return None if found.x is None else np.rint(found.x)
 
@@ -133,36 +136,39 @@ class Unknowns:
         return row
 
 
-def solve(rng: np.random.Generator, *, seconds: float = 60, tries: int = 4) -> Solution:
+def solve(rng: np.random.Generator, *, tries: int = 6) -> Solution:
     """Cells and judge labels that meet every target. Raises UserError where no try succeeds.
 
-    Cells first, then the judges' labels of these cells: the second problem nearly always has a solution, and the two
+    Cells first, then each judge's labels of these cells: the second problem nearly always has a solution, and all
     together are much slower than one after the other.
     """
-    reserve: Solution | None = None
     for _ in range(tries):
         at = Unknowns(rng)
         program = Program(len(at))
         untied, right = UNTIED_RIGHT[rng.integers(len(UNTIED_RIGHT))]
         _human_rows(program, at, untied)
-        least = np.zeros(len(at))
-        most = np.array([2.0 - (len(cell.items) == 2) for _, cell in at.cells] + [33.0] * len(at.labels))
-        cells = program.solve(least, most, seconds)
-        if cells is None:
-            continue
-        least[: len(at.cells)] = most[: len(at.cells)] = cells[: len(at.cells)]
-        _judge_rows(program, at, right)
-        counts_alone = program.solve(least, most, seconds)
-        if counts_alone is None:
-            continue
-        _interval_rows(program, at, cells)
-        chosen = program.solve(least, most, seconds)
-        if chosen is not None:
-            return _solution(at, chosen, rng)
-        reserve = reserve or _solution(at, counts_alone, rng)
-    if reserve is not None:  # widths of intervals are given up before counts
-        return reserve
+        most = np.array([2.0 - (len(cell.items) == 2) for _, cell in at.cells] + [0.0] * len(at.labels))
+        cells = program.solve(np.zeros(len(at)), most)
+        labels = None if cells is None else [_label(at, cells, judge, right) for judge in JUDGES]
+        if cells is not None and labels is not None and not any(own is None for own in labels):
+            return _solution(at, cells + sum(own for own in labels if own is not None), rng)
     raise UserError(f"No synthetic archive was found in {tries} tries; try another seed.")
+
+
+def _label(at: Unknowns, cells: Row, judge: str, right: int) -> Row | None:
+    """One judge's labels (as columns, the cells' left at zero), its printed interval as near as the counts allow."""
+    program = Program(len(at))
+    _judge_rows(program, at, judge, right)
+    least = cells.copy()
+    most = cells + np.array([0.0] * len(at.cells) + [33.0 * (j == judge) for _, _, j, _ in at.labels])
+    found = program.solve(least, most)
+    if found is not None and judge in INTERVALS:
+        wanted, squares = _interval_row(program, at, cells, judge)
+        now = float(squares @ found)
+        program.add(squares, min(now, wanted), max(now, wanted))
+        nearer = program.solve(least, most, squares if now > wanted else -squares)
+        found = found if nearer is None else nearer
+    return None if found is None else found - cells
 
 
 def _solution(unknowns: Unknowns, chosen: Row, rng: np.random.Generator) -> Solution:
@@ -238,49 +244,49 @@ def _majority_leans(program: Program, at: Unknowns) -> None:
         program.add(9 * untied[country] + 4 * tied[country], 0, 4 * 31 - 4)
 
 
-def _judge_rows(program: Program, at: Unknowns, right: int) -> None:
-    for country, pattern in at.kinds:  # each item of a pattern has one label of each judge
+def _judge_rows(program: Program, at: Unknowns, judge: str, right: int) -> None:
+    for country, pattern in at.kinds:  # each item of a pattern has one label of the judge
         items = at.by_item(lambda item, p=pattern: item == p, country)  # type: ignore[misc]
-        for judge in JUDGES:
-            program.add(at.by_label(lambda p, _, q=pattern: p == q, judge, country) - items, 0)  # type: ignore[misc]
-    for judge in JUDGES:
-        program.add(at.by_label(judge_hits, judge), JUDGE_HITS[judge])
-        sums, size = JUDGE_SUMS[judge], {c: Fraction(30 if c == NG else 31) for c in COUNTRIES}
-        ends = [sums[c] / size[c] for c in sums]
-        for country in COUNTRIES:
-            score = at.by_label(lambda p, label: 0 if p == BLANK else SCORES[label], judge, country)
-            if country in sums:
-                program.add(score, sums[country])
-            else:
-                program.add(score, min(ends) * size[country], max(ends) * size[country])
-            hits, human = at.by_label(judge_hits, judge, country), at.by_item(human_hits, country)
-            if (country, judge) in JUDGE_OWN_HITS:
-                program.add(hits, JUDGE_OWN_HITS[country, judge])
-            elif country == US:  # the one country where three of four judges score under the human, none of them far
-                program.add(hits - human, -7, -1)
-            else:
-                program.add(hits - human, 0, FAR)
-    program.add(at.by_label(lambda p, label: leaders(p) == (label,), GEMINI), right)
+        program.add(at.by_label(lambda p, _, q=pattern: p == q, judge, country) - items, 0)  # type: ignore[misc]
+    program.add(at.by_label(judge_hits, judge), JUDGE_HITS[judge])
+    sums, size = JUDGE_SUMS[judge], {c: Fraction(30 if c == NG else 31) for c in COUNTRIES}
+    ends = [sums[c] / size[c] for c in sums]
+    for country in COUNTRIES:
+        score = at.by_label(lambda p, label: 0 if p == BLANK else SCORES[label], judge, country)
+        if country in sums:
+            program.add(score, sums[country])
+        else:
+            program.add(score, min(ends) * size[country], max(ends) * size[country])
+        hits, human = at.by_label(judge_hits, judge, country), at.by_item(human_hits, country)
+        if (country, judge) in JUDGE_OWN_HITS:
+            program.add(hits, JUDGE_OWN_HITS[country, judge])
+        elif country == US:  # the one country where three of four judges score under the human, none of them far
+            program.add(hits - human, -7, -1)
+        else:
+            program.add(hits - human, 0, FAR)
+    if judge == GEMINI:
+        program.add(at.by_label(lambda p, label: leaders(p) == (label,), judge), right)
 
 
-def _interval_rows(program: Program, at: Unknowns, cells: Row) -> None:
-    """Widths of the two printed bootstrap intervals, by the linearised variance of a ratio over items.
+def _interval_row(program: Program, at: Unknowns, cells: Row, judge: str) -> tuple[float, Row]:
+    """What the printed width of a judge's bootstrap interval asks for, by the linearised variance of a ratio.
 
     With e = d - lead * n on each item (d hits more than the human, n comparisons), the variance of a lead whose items
-    are resampled within countries is the sum over countries of sum e^2 - (sum e)^2 / items, over n^2.
+    are resampled within countries is the sum over countries of sum e^2 - (sum e)^2 / items, over n^2. Returns the
+    wanted sum of e^2, and its row.
     """
-    for judge, country, ends in ((OPUS, None, (2.9, 18.7)), (GEMINI, PK, (21.8, 40.7))):
-        compared = OWN_COMPARISONS[country] if country else COMPARISONS
-        gained = JUDGE_OWN_HITS[country, judge] - OWN_HITS[country] if country else JUDGE_HITS[judge] - HUMAN_HITS
-        lead = gained / compared
-        wanted = ((ends[1] - ends[0]) / 2 / 1.96 / 100 * compared) ** 2
-        if country is None:
-            wanted += _fix_hits_by_country(program, at, cells, judge, lead)
+    country, low, high = INTERVALS[judge]
+    compared = OWN_COMPARISONS[country] if country else COMPARISONS
+    gained = JUDGE_OWN_HITS[country, judge] - OWN_HITS[country] if country else JUDGE_HITS[judge] - HUMAN_HITS
+    lead = gained / compared
+    wanted = ((high - low) / 2 / 1.96 / 100 * compared) ** 2
+    if country is None:
+        wanted += _fix_hits_by_country(program, at, cells, judge, lead)
 
-        def squared(item: Pattern, label: int, lead: float = lead) -> float:
-            return (judge_hits(item, label) - human_hits(item) - lead * comparisons(item)) ** 2
+    def squared(item: Pattern, label: int) -> float:
+        return (judge_hits(item, label) - human_hits(item) - lead * comparisons(item)) ** 2
 
-        program.add(at.by_label(squared, judge, country), 0.9 * wanted, 1.1 * wanted)
+    return wanted, at.by_label(squared, judge, country)
 
 
 def _fix_hits_by_country(program: Program, at: Unknowns, cells: Row, judge: str, lead: float) -> float:
