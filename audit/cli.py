@@ -174,7 +174,7 @@ def show(
     chain = ledger.open_ledger(ledger.ledger_path(ledger_file))
     when = read_day(as_of) if as_of else ledger.now()
     sources = Sources(data, offline=True)
-    found = [status for book in open_books(names) for status in statuses(book, chain, when, sources)]
+    found = statuses(open_books(names), chain, when, sources)
     if json_file == "-":
         click.echo(json.dumps(as_json(found, chain, when), indent=1, allow_nan=False))
         return

@@ -142,27 +142,22 @@ class Status:
         return Score((1 - given) ** 2, math.inf if given == 0 else -math.log(given))
 
 
-def statuses(book: Book, chain: Ledger, as_of: datetime, sources: Sources) -> list[Status]:
-    """The state of every prediction of a book. Raises IntegrityError where registered words are no longer those."""
-    resolutions = about(chain.entries("resolution"))
-    amendments = about(chain.entries("amendment"))
-    for prediction in book.predictions:
-        check_words(prediction, map(as_amendment, amendments.get(prediction.full_id, [])))
-    data = Data(sources.locate(book.paper)) if book.predictions else Data({})
+def statuses(books: Sequence[Book], chain: Ledger, as_of: datetime, sources: Sources) -> list[Status]:
+    """The state of every prediction. Raises IntegrityError where registered words are no longer those."""
+    entries = about(chain.entries("resolution", "amendment"))
 
-    def until(entries: list[Entry]) -> tuple[Entry, ...]:
-        return tuple(entry for entry in entries if entry.at <= as_of)
+    def until(prediction: Prediction, kind: str) -> tuple[Entry, ...]:
+        held = entries.get(prediction.full_id, [])
+        return tuple(entry for entry in held if entry.kind == kind and entry.at <= as_of)
 
-    return [
-        Status(
-            prediction,
-            as_of,
-            until(resolutions.get(prediction.full_id, [])),
-            until(amendments.get(prediction.full_id, [])),
-            _present(book, prediction, data),
-        )
-        for prediction in book.predictions
-    ]
+    found = []
+    for book in books:
+        data = Data(sources.locate(book.paper)) if book.predictions else Data({})
+        for prediction in book.predictions:
+            check_words(prediction, amendments(entries.get(prediction.full_id, [])))
+            kept = until(prediction, "resolution"), until(prediction, "amendment")
+            found.append(Status(prediction, as_of, *kept, _present(book, prediction, data)))
+    return found
 
 
 def about(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
@@ -173,8 +168,14 @@ def about(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
     return found
 
 
-def as_amendment(entry: Entry) -> Amendment:
-    return Amendment.model_validate({key: entry.body[key] for key in ("on", "reason", "part", "was", "now")})
+def amendments(entries: Iterable[Entry]) -> list[Amendment]:
+    """The amendments among ledger entries."""
+    keys = ("on", "reason", "part", "was", "now")
+    return [
+        Amendment.model_validate({key: entry.body[key] for key in keys})
+        for entry in entries
+        if entry.kind == "amendment"
+    ]
 
 
 def _present(book: Book, prediction: Prediction, data: Data) -> Present:
@@ -198,8 +199,9 @@ def count(book: Book, prediction: Prediction, data: Data) -> tuple[Counted, list
     """Leads from the paper's released files, by settle.py of its folder, and the files used. Raises Absent."""
     rule = prediction.rule
     assert isinstance(rule, LeadRule)
-    if not (book.folder / "settle.py").exists():
-        raise Absent(f"{book.folder}: no settle.py reads a release here")
+    here = [located for located in data.files.values() if located.path is not None]
+    if not here or not (book.folder / "settle.py").exists():  # importing it costs half a second
+        raise Absent(f"{book.spec.id}: no released file is here, or no settle.py reads one")
     used = Data(data.files)
     counted: Counted = _settle(book.folder).lead(used, rule.judge)
     check_countries(counted.leads, rule, f"the release of {book.spec.id}")

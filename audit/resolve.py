@@ -12,7 +12,7 @@ from typing import Any
 from countback.audit import ledger
 from countback.audit.diff import recorded
 from countback.audit.ledger import Entry
-from countback.audit.predict import Book, Tell, about, as_amendment, count, decision_json
+from countback.audit.predict import Book, Tell, about, amendments, count, decision_json
 from countback.audit.run import Data, Run, kit
 from countback.audit.sources import Sources
 from countback.claims.decision import OPEN, VOID, Decision
@@ -72,15 +72,14 @@ def resolve(book: Book, prediction: Prediction, request: Request, path: Path, te
 
 def _checked(book: Book, prediction: Prediction, path: Path) -> list[Entry]:
     """Earlier resolutions, once the ledger and the words are found whole."""
-    chain = ledger.open_ledger(path)
-    amendments = about(chain.entries("amendment")).get(prediction.full_id, [])
+    entries = about(ledger.open_ledger(path).entries("resolution", "amendment")).get(prediction.full_id, [])
     if prediction.spec.registered is None:
         raise UserError(
             f"{prediction.full_id}: it is not registered; put the line that `countback predict {book.spec.id}` shows "
             "into predictions.toml first"
         )
-    check_words(prediction, map(as_amendment, amendments))
-    return about(chain.entries("resolution")).get(prediction.full_id, [])
+    check_words(prediction, amendments(entries))
+    return [entry for entry in entries if entry.kind == "resolution"]
 
 
 def _void(prediction: Prediction, request: Request) -> dict[str, Any]:
@@ -230,7 +229,7 @@ def amend(prediction: Prediction, reason: str, was: Sequence[Path], path: Path, 
         raise UserError(f"{prediction.full_id}: it is not registered, so its words may still change without a record")
     chain = ledger.open_ledger(path)
     earlier = about(chain.entries("amendment")).get(prediction.full_id, [])
-    changed = changes(prediction, map(as_amendment, earlier))
+    changed = changes(prediction, amendments(earlier))
     if not changed:
         raise UserError(f"{prediction.full_id}: nothing to amend; wording and resolver are those on record")
     texts: list[str] = [entry.body[part] for entry in chain.entries("registration") for part in PARTS]
