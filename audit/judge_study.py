@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,7 @@ class Study:
         """How many units there are."""
         return len(self.item)
 
-    @property
+    @cached_property
     def crossed(self) -> bool:
         """Whether any item was labelled in more than one country."""
         pairs = np.unique(self.item * len(self.countries) + self.country)
@@ -143,7 +144,7 @@ def _judges_of(judges: LabelTable, table: LabelTable, keys: Codes, shape: tuple[
     if len(judges) and (item < 0).all():
         raise UserError(
             f"No item of the judges' file is in the labels: judges have {_some(judges.items)}, humans "
-            f"{_some(table.items)}. Name the columns that hold the same ids: --columns item=..., --judge-columns item=..."
+            f"{_some(table.items)}. Name the columns that hold the same ids (--columns item=X, --judge-columns item=Y)."
         )
     question = _translated(judges.questions, table.questions)[judges.question]
     if len(table.questions) == 1 and len(judges.questions) == 1:
@@ -209,8 +210,9 @@ def _refuse_two_answers(table: LabelTable, mine: Codes, spread: Codes, unit: Cod
         names = sorted({table.countries[code] for code in table.country[rows]})
         raise UserError(
             f"The judge {table.annotators[table.annotator[rows[0]]]!r} answered item "
-            f"{table.items[table.item[rows[0]]]!r} for {' and '.join(map(repr, names))}, and the labels name no country to tell these answers apart. "
-            "Say which column of the labels is the country (--columns country=...)."
+            f"{table.items[table.item[rows[0]]]!r} for {' and '.join(map(repr, names))}, and "
+            "the labels name no country to tell these answers apart. Say which column of the labels is "
+            "the country (--columns country=...)."
         )
 
 

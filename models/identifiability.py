@@ -146,7 +146,8 @@ def explain(design: Design, names: Sequence[str]) -> list[str]:
     low = int(np.argmin(design.tolerance))
     out.append(
         f"Country contrasts left once every item has its own level: {design.rank_gain} of {design.rank_needed}; "
-        f"smallest tolerance {design.tolerance[low]:.2f} ({names[design.countries[low]]}; 0 nested, 1 fully crossed)."
+        f"smallest tolerance {design.tolerance[low]:.2f} ({names[design.countries[low]]}; 0 nested, 1 fully "
+        "crossed)."
     )
     if np.isfinite(design.origin_correlation):
         out.append(
@@ -163,8 +164,8 @@ def explain(design: Design, names: Sequence[str]) -> list[str]:
     if design.annotator_parts > 1:
         where = " (each country its own)" if design.annotator_parts == count == int(design.parts.max()) + 1 else ""
         out.append(
-            f"Annotators and items fall into {design.annotator_parts} parts that share nothing{where}: how strict the "
-            "annotators of one part are cannot be compared with those of another."
+            f"Annotators and items fall into {design.annotator_parts} parts that share nothing{where}: how strict "
+            "the annotators of one part are cannot be compared with those of another."
         )
     for one, other in design.aliased:
         out.append(f"{one} and {other} divide the labels in the same way: a model can hold only one of them.")
@@ -175,8 +176,9 @@ def _headline(design: Design, names: Sequence[str]) -> str:
     count, shared = len(design.countries), design.shared_items
     if design.kind == "nested":
         return (
-            f"Each of the {count} countries labelled its own items ({design.items} items, none shared): a difference "
-            "between countries may be a difference between their items, and no analysis of these labels can tell which."
+            f"Each of the {count} countries labelled its own items ({design.items} items, none shared): a "
+            "difference between countries may be a difference between their items, and no analysis of these "
+            "labels can tell which."
         )
     if design.kind == "disconnected":
         groups = [
@@ -184,18 +186,19 @@ def _headline(design: Design, names: Sequence[str]) -> str:
             for part in range(int(design.parts.max()) + 1)
         ]
         return (
-            f"{shared} of {design.items} items are shared, and they link countries only within: {' | '.join(groups)}. "
-            "Between these groups a difference between countries may be one between their items."
+            f"{shared} of {design.items} items are shared, and they link countries only within: "
+            f"{' | '.join(groups)}. Between these groups a difference between countries may be one between their "
+            "items."
         )
     if not design.separable:
         return (
-            f"{shared} of {design.items} items are shared between countries, too few to tell a country's strictness "
-            "from what its own items hold."
+            f"{shared} of {design.items} items are shared between countries, too few to tell a country's "
+            "strictness from what its own items hold."
         )
     everywhere = int(design.items_in[-1])
     return (
-        f"{shared} of {design.items} items were labelled in more than one of the {count} countries ({everywhere} in "
-        "all of them): differences between countries can be told from differences between items."
+        f"{shared} of {design.items} items were labelled in more than one of the {count} countries ({everywhere} "
+        "in all of them): differences between countries can be told from differences between items."
     )
 
 
@@ -283,7 +286,7 @@ def _factor_pairs(
 ) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]:
     """Which factors of the usual model nest in one another, and which divide the labels alike."""
     factors = {"item": item, "country": country, "annotator": annotator}
-    if question is not None:
+    if question is not None and len(np.unique(question)) > 1:
         factors["question"] = np.unique(question, return_inverse=True)[1]
         factors["country by question"] = _crossed(country, factors["question"])
     factors["item by country"] = _crossed(item, country)

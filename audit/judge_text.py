@@ -1,0 +1,352 @@
+"""An audit of labels as text on a terminal: what to do, what to look at, then the numbers and what was read."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+import click
+import numpy as np
+from countback.audit.judge_tree import (
+    Agreement,
+    Audit,
+    Comparison,
+    CountryTest,
+    Figure,
+    Flat,
+    GridReport,
+    JudgeReport,
+    Lean,
+)
+from countback.audit.judge_words import advice_lines, choice_lines, listed, number, points, share, signed, trap_lines
+from countback.audit.text import width
+from countback.models.identifiability import FEW_ANNOTATORS, explain
+
+_MOST_ROWS = 60
+
+
+def present(audit: Audit) -> str:
+    """The whole answer of `countback judge`."""
+    parts = [_advice(audit), _traps(audit), _design(audit)]
+    parts += [_judge(audit, report) for report in audit.judges if report.overall is not None]
+    parts += [_humans(audit), _countries(audit), _not_concluded(audit), _read(audit)]
+    return "\n".join(line for part in parts for line in part)
+
+
+def _wrap(text: str, indent: int, first: str = "") -> str:
+    pad = " " * indent
+    start = pad[: indent - len(first)] + first
+    return textwrap.fill(
+        text, width(), initial_indent=start, subsequent_indent=pad, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def _title(text: str) -> str:
+    return click.style(text, bold=True)
+
+
+def _advice(audit: Audit) -> Iterator[str]:
+    s = audit.scope
+    yield _wrap(
+        f"{s.labels:,} valid labels by {s.annotators:,} humans on {s.items:,} items"
+        + (f" in {len(s.countries)} countries" if len(s.countries) > 1 else "")
+        + (f", {len(s.questions)} questions" if len(s.questions) > 1 else "")
+        + f"; {len(audit.judges)} {'judge' if len(audit.judges) == 1 else 'judges'}",
+        0,
+    )
+    yield ""
+    yield _title("WHAT TO DO")
+    found = advice_lines(audit)
+    if not audit.design.separable and len(audit.design.countries) > 1:
+        yield _wrap("Before any comparison of countries: " + explain(audit.design, audit.scope.countries)[0], 4, "! ")
+    for about, what, why in found:
+        yield _wrap(f"{about}: {click.style(what, bold=True)}: {why}", 4, "- ")
+    if not found:
+        yield _wrap("nothing: no judge to advise on, and no fault of the design was found.", 4, "- ")
+    yield ""
+
+
+def _traps(audit: Audit) -> Iterator[str]:
+    yield _title("LOOK AT THIS FIRST")
+    lines = trap_lines(audit.traps)
+    for line in lines:
+        yield _wrap(line, 4, "- ")
+    if not lines:
+        yield "  nothing stood out"
+    yield ""
+
+
+def _design(audit: Audit) -> Iterator[str]:
+    yield _title("WHAT THE DESIGN CAN SEPARATE")
+    for line in explain(audit.design, audit.scope.countries):
+        yield _wrap(line, 4, "- ")
+    if audit.design.shared_items:
+        yield _wrap(
+            "Shared means one item id. Whether its wording was the same in each country, these labels cannot tell.",
+            4,
+            "- ",
+        )
+    yield ""
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], indent: int = 4) -> Iterator[str]:
+    """Rows under a header, the first column left and the others right; the last one left too."""
+    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
+    last = len(header) - 1
+    for row in [header, *rows]:
+        cells = [
+            cell.ljust(w) if i in (0, last) else cell.rjust(w)
+            for i, (cell, w) in enumerate(zip(row, widths, strict=True))
+        ]
+        yield (" " * indent + "  ".join(cells)).rstrip()
+
+
+def comparison_row(c: Comparison) -> list[str]:
+    """A comparison as cells: where, n, items, human, judge, difference, decision."""
+    if c.decision in ("too few", "undefined"):
+        return [c.where or "all", f"{c.n:,}", f"{c.items:,}", "", "", "", c.decision]
+    n = c.items
+    return [
+        c.where or "all", f"{c.n:,}", f"{n:,}", share(c.human, n), share(c.judge, n),
+        points(c.difference).replace(" points", ""), c.decision,
+    ]  # fmt: skip
+
+
+COLUMNS = ("", "n", "items", "human", "judge", "points [95%]", "judge is")
+
+
+def _judge(audit: Audit, report: JudgeReport) -> Iterator[str]:
+    overall = report.overall
+    assert overall is not None
+    yield _title(f"JUDGE {report.name} AGAINST A HELD-OUT HUMAN")
+    yield _wrap(
+        f"answers on {report.answered:,} of {report.units:,} units; {overall.missing:,} comparisons missed for "
+        f"want of a label; {overall.tied:,} labels with a tied reference and {overall.alone:,} alone on their "
+        "unit are left out",
+        2,
+    )
+    rows = [comparison_row(overall)]
+    if report.with_them is not None:
+        rows.append(["with " + listed(report.left_out), *comparison_row(report.with_them)[1:]])
+    rows += [comparison_row(c) for c in (*report.by_country, *report.by_question)[:_MOST_ROWS]]
+    yield from table(COLUMNS, rows)
+    hidden = len(report.by_country) + len(report.by_question) - _MOST_ROWS
+    if hidden > 0:
+        yield f"    and {hidden} more rows (--json has all)"
+    if overall.difference.usable:
+        others = "; ".join(f"{c.policy} {points(c.difference)}, n {c.n:,}" for c in report.policies[1:])
+        yield _wrap(f"tied references otherwise: {others}", 2)
+        robust, bca = (" to ".join(signed(end, 1) for end in ends) for ends in (overall.robust, overall.bca))
+        yield _wrap(f"other intervals: BCa {bca}, cluster-robust t {robust} points", 2)
+    for kappa in report.kappas:
+        yield _wrap(
+            f"{_named('kappa', kappa.part)} with the reference ({kappa.weights} weights, n {kappa.judge.n:,}): "
+            f"human {number(kappa.human)}, judge {number(kappa.judge)}, difference {number(kappa.difference)}",
+            4,
+            "- ",
+        )
+    yield from _worth(report)
+    for alpha in report.alphas:
+        yield _wrap(
+            f"{_named('alpha', alpha.part)} ({alpha.level}): judge-human less human-human {number(alpha.difference)}",
+            4,
+            "- ",
+        )
+    shown = [flat for flat in report.flat if not flat.skipped]
+    for flat in shown:
+        yield _wrap(flat_line(flat), 4, "- ")
+    few = int(audit.design.annotators_in.min())
+    if shown and few < FEW_ANNOTATORS:
+        yield _wrap(
+            f"flatter than {few} people a country is not yet flatter than a country: one judge reads for all "
+            "countries, and what separates the humans may be these people.",
+            4,
+            "! ",
+        )
+    yield ""
+
+
+def _worth(report: JudgeReport) -> Iterator[str]:
+    tests = [t for t in report.alternative if t.humans]
+    if tests:
+        rates = ", ".join(f"{t.won} of {t.humans} at epsilon {t.epsilon}" for t in tests)
+        skipped = (
+            f"; {tests[0].skipped} humans with under {tests[0].min_items} items not tested" if tests[0].skipped else ""
+        )
+        yield _wrap(
+            f"alternative annotator test: better than {rates} (half pass); advantage probability "
+            f"{tests[0].advantage:.2f}{skipped}",
+            4,
+            "- ",
+        )
+    raters = report.raters
+    if raters is not None and not raters.note and raters.n_items:
+        worth = f"at least {raters.value:.0f}" if raters.capped else f"{raters.value:.1f}"
+        few = report.overall is None or not report.overall.difference.usable
+        if not few:
+            yield _wrap(
+                f"as good at predicting another human as {worth} humans combined (score {raters.score:.3f}; 0, 1, "
+                f"2 ... humans: {', '.join(f'{v:.3f}' for v in raters.curve)}; {raters.n_items:,} units; no "
+                "interval is computed)",
+                4,
+                "- ",
+            )
+
+
+def flat_line(flat: Flat) -> str:
+    """Flattening of one part in a sentence, which reads nothing from a ratio that may be noise."""
+    assert flat.human_spread is not None
+    assert flat.judge_spread is not None
+    assert flat.ratio is not None
+    said = (
+        f"{_named('leans', flat.part)} over {flat.units:,} units: countries' humans spread "
+        f"{number(flat.human_spread)}, the judge {number(flat.judge_spread)}; standard deviations without noise "
+        f"{flat.human_sd:.3f} and {flat.judge_sd:.3f}"
+        if np.isfinite([flat.human_sd, flat.judge_sd]).all()
+        else f"{_named('leans', flat.part)}: spread undefined"
+    )
+    if not (flat.noise_p <= 0.05):
+        return said + f"; noise alone spreads humans so in {share(flat.noise_p, 0)} of draws: no flattening can be read"
+    ratio = flat.ratio
+    if not ratio.usable:
+        return said + f"; their ratio: {number(ratio)}"
+    reading = "flatter" if ratio.high < 1 else "wider" if ratio.low > 1 else "no difference shown"
+    return said + f"; ratio {number(ratio)}: {reading}"
+
+
+def _named(what: str, part: str) -> str:
+    return f"{part}: {what}" if part else what
+
+
+def _humans(audit: Audit) -> Iterator[str]:
+    yield _title("HUMANS AMONG THEMSELVES")
+    sizes = ", ".join(f"{n:,} with {k}" for k, n in audit.scope.labels_per_unit.items())
+    yield _wrap(f"units by their number of labels: {sizes}", 2)
+    whole = [row for row in audit.agreement if not row.where]
+    yield from table(
+        ("", "pairs", "equal [95%]", "alpha [95%]", "commonest label", "kappa"),
+        [_agreement_row(row) for row in whole[:_MOST_ROWS]],
+    )
+    for row in whole:
+        inside = [r for r in audit.agreement if r.part == row.part and r.where and r.alpha.usable]
+        if len(inside) > 1:
+            low, high = min(inside, key=lambda r: r.alpha.value), max(inside, key=lambda r: r.alpha.value)
+            yield _wrap(
+                f"{_named('alpha by country', row.part)} from {number(low.alpha)} in {low.where} to "
+                f"{number(high.alpha)} in {high.where}",
+                2,
+            )
+    for country, figure in audit.seconds.items():
+        spread = f" [{figure.low:.0f}, {figure.high:.0f}]" if figure.usable else ""
+        place = f", {country}" if country else ""
+        yield f"  median seconds per answer{place}: {figure.value:.0f}{spread}, n {figure.n:,}"
+    yield ""
+
+
+def _agreement_row(row: Agreement) -> list[str]:
+    f = row.equal
+    if not f.usable:
+        return [row.part or "all", f"{f.n:,}", "too few items" if f.n else f.note, "", "", ""]
+    equal = f"{share(f.value, f.clusters)} [{share(f.low, f.clusters)}, {share(f.high, f.clusters)}]"
+    kappa = f"{row.kappa:.2f}" if np.isfinite(row.kappa) else "undefined"
+    return [row.part or "all", f"{f.n:,}", equal, number(row.alpha), share(row.commonest, f.clusters), kappa]
+
+
+def _countries(audit: Audit) -> Iterator[str]:
+    if len(audit.scope.countries) < 2 or not (audit.leans or audit.tests):
+        return
+    yield _title("COUNTRIES")
+    if not audit.design.separable:
+        yield _wrap(
+            "The design does not separate countries from their items (see above): what differs here may be the items.",
+            4,
+            "! ",
+        )
+    yield _wrap("lean: 0 the first label of the scale, 1 the last, by majority labels, ties averaged", 2)
+    for lean in audit.leans:
+        yield from lean_lines(lean, alone=len(audit.leans) == 1)
+    yield from _tests(audit.tests)
+    for grid in audit.grids:
+        yield _wrap(grid_line(grid), 4, "- ")
+    yield ""
+
+
+def lean_lines(lean: Lean, *, alone: bool) -> Iterator[str]:
+    """Leans of one part: all countries where it is the only part, else the two ends."""
+    shown = sorted(lean.countries.items(), key=lambda pair: pair[1].value)
+    if not alone and len(shown) > 2:
+        shown = [shown[0], shown[-1]]
+    places = ", ".join(f"{country} {_short(figure)}" for country, figure in shown)
+    yield _wrap(f"{_named('lean', lean.part)}: {places}", 4, "- ")
+    if lean.spread.usable:
+        certain = f"{lean.sd:.3f} [{lean.sd_low:.3f}, {lean.sd_high:.3f}]" if np.isfinite(lean.sd) else "undefined"
+        yield _wrap(
+            f"spread {number(lean.spread)}; noise alone reaches {lean.noise_high:.2f} in 5% of draws (p "
+            f"{lean.noise_p:.3f}); standard deviation of countries without noise {certain}; n {lean.spread.n:,}",
+            4,
+        )
+
+
+def _short(figure: Figure) -> str:
+    return number(figure) if figure.usable else f"(too few items: {figure.clusters})"
+
+
+def _tests(tests: Sequence[CountryTest]) -> Iterator[str]:
+    """The permutation tests, one line for each question."""
+    if not tests:
+        return
+    least = 1 / (tests[0].draws + 1)
+    yield _wrap(
+        f"permutation test of each question, {tests[0].draws} shuffles of the countries (p is at least "
+        f"{least:.3f}); corrected over the questions by Benjamini-Hochberg and Bonferroni",
+        2,
+    )
+    rows = [
+        [test.question or "all", f"{test.n:,}", *(f"{p:.3f}" for p in (test.p, test.bh, test.bonferroni)), ""]
+        if np.isfinite(test.p)
+        else [test.question or "all", f"{test.n:,}", "", "", "", test.note]
+        for test in tests
+    ]
+    yield from table(("", "n", "p", "BH", "Bonferroni", ""), rows)
+
+
+def grid_line(grid: GridReport) -> str:
+    """One letter for each country and question, and what it rests on."""
+    said = (
+        f"modal grid ({grid.cells} cells): {grid.tied} have ties, {grid.decided_by_tie} hang on one, "
+        f"{grid.unstable} keep their label in under 80% of resamples"
+    )
+    if len(grid.questions) < 2:
+        return f"{said}; {grid.draws} draws"
+    seen, mean, low, high, p = grid.unanimous
+    every, every_mean, every_low, every_high, every_p = grid.all_labels
+    return (
+        f"{said}; of {len(grid.questions)} questions {seen} have one label everywhere (without culture "
+        f"{mean:.1f}, 90% {low} to {high}, p {p:.3f}) and {every} every label ({every_mean:.1f}, {every_low} to "
+        f"{every_high}, p {every_p:.3f}); {grid.draws} draws"
+    )
+
+
+def _not_concluded(audit: Audit) -> Iterator[str]:
+    yield _title("NOT CONCLUDED, AND WHY")
+    for line in trap_lines(audit.not_concluded):
+        yield _wrap(line, 4, "- ")
+    if not audit.not_concluded:
+        yield "  nothing was left out"
+    yield ""
+
+
+def _read(audit: Audit) -> Iterator[str]:
+    yield _title("WHAT WAS READ, AND WHAT WAS DECIDED FROM THE DATA")
+    for line in choice_lines(audit.choices):
+        yield _wrap(line, 4, "- ")
+    of_people = ("annotators per country", "annotator ids", "note: whole numbers written with a decimal")
+    of_judges = (line for line in audit.judge_ingest_lines if not line.startswith(of_people))
+    for line in (*audit.ingest_lines, *of_judges):
+        yield _wrap(line, 4, "- ")
+    yield _wrap(
+        f"Intervals are 95%, by resampling items {audit.draws:,} times; seed {audit.seed}. Nothing is concluded "
+        "below 20 items.",
+        4,
+        "- ",
+    )
