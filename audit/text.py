@@ -143,8 +143,9 @@ def _next_step(paper: str, reason: str, verdicts: list[Verdict], pinned: bool) -
         agree = sum(v.agrees is True for v in verdicts)
         return f"; {agree} of them agree, which proves nothing: the file is a stand-in"
     if reason == "unconfirmed transcription":
-        agree = sum(v.agrees is True for v in verdicts)
-        return f"; {agree} of them agree; compare the cells that start with ? with the paper, then delete the mark"
+        compared = [v.agrees for v in verdicts if v.agrees is not None]
+        agree = f" ({sum(compared)} of the {len(compared)} that were compared agree)" if compared else ""
+        return f"{agree}; compare each cell that starts with ? with the paper, then delete the mark"
     if reason == "asserted only":
         return "; nothing in the paper or a release can check them"
     return ""
