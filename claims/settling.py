@@ -74,8 +74,8 @@ def read_evidence(path: Path, prediction: Prediction) -> Rows:
         return Rows(leads, tuple(rows))
     if path.suffix != ".json":
         raise UserError(
-            f"{path}: no command estimates a country's share of label variance yet; expected a JSON file with "
-            f"{', '.join(_SHARE_KEYS)}, made from a crossed table by a fit of your own and named in its method"
+            f"{path}: a share is not estimated here; fit the crossed labels with countback fit, and give what it finds as "
+            f"a JSON file with {', '.join(_SHARE_KEYS)}"
         )
     row = _json(path, dict)
     return Rows(_share(row, path), (row,))
