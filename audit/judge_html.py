@@ -1,0 +1,133 @@
+"""An audit of labels as one HTML file: the words and tables of the text, and a picture of the differences.
+
+Self-contained, without scripts; jinja2 comes with the extra `report`. Computes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+from countback.audit.judge_text import COLUMNS, comparison_row, flat_line, grid_line
+from countback.audit.judge_tree import Agreement, Audit, Comparison, JudgeReport
+from countback.audit.judge_words import advice_lines, choice_lines, listed, number, points, share, trap_lines
+from countback.fetch.errors import UserError
+from countback.models.identifiability import explain
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One difference as a dot with its interval; places in percent of the picture's width."""
+
+    name: str
+    low: float
+    value: float
+    high: float
+    words: str
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Differences on one scale; `zero` and `ticks` are places and their labels."""
+
+    marks: tuple[Mark, ...]
+    zero: float
+    ticks: tuple[tuple[float, str], ...]
+
+    @property
+    def height(self) -> int:
+        """Of the picture, in pixels."""
+        return 22 * len(self.marks) + 40
+
+
+def write_html(audit: Audit, path: Path) -> None:
+    """Writes the page. Raises UserError without jinja2, and where the file cannot be written."""
+    try:
+        path.write_text(page(audit), encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{path} cannot be written: {error.strerror}; choose another file or folder.") from None
+
+
+def page(audit: Audit) -> str:
+    """The page as text. Raises UserError without jinja2."""
+    try:
+        import jinja2
+    except ImportError:
+        raise UserError(
+            "An HTML page needs jinja2, which is not installed: pip install 'countback[report]'; --json needs nothing."
+        ) from None
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
+    )
+    return environment.get_template("judge.html.j2").render(
+        audit=audit,
+        files=[file["name"] for report in (audit.ingest, audit.judge_ingest) if report for file in report["files"]],
+        version=version("countback"),
+        advice=advice_lines(audit),
+        warning="" if audit.design.separable or len(audit.design.countries) < 2 else _design(audit)[0],
+        traps=trap_lines(audit.traps),
+        design=_design(audit),
+        columns=["where", *COLUMNS[1:]],
+        judges=[(report, _rows(report), _picture(report)) for report in audit.judges if report.overall is not None],
+        agreement=[_agreement(row) for row in audit.agreement],
+        not_concluded=trap_lines(audit.not_concluded),
+        choices=choice_lines(audit.choices),
+        flat_line=flat_line,
+        grid_line=grid_line,
+        number=number,
+        points=points,
+        listed=listed,
+        isfinite=np.isfinite,
+    )
+
+
+def _design(audit: Audit) -> list[str]:
+    return explain(audit.design, audit.scope.countries)
+
+
+def _rows(report: JudgeReport) -> list[list[str]]:
+    assert report.overall is not None
+    rows = [comparison_row(report.overall)]
+    if report.with_them is not None:
+        rows.append(["with " + listed(report.left_out), *comparison_row(report.with_them)[1:]])
+    return rows + [comparison_row(c) for c in (*report.by_country, *report.by_question)]
+
+
+def _picture(report: JudgeReport) -> Picture | None:
+    assert report.overall is not None
+    shown: Sequence[Comparison] = [report.overall, *report.by_country, *report.by_question]
+    shown = [c for c in shown if c.difference.usable]
+    if not shown:
+        return None
+    low = min(0.0, *(c.difference.low for c in shown))
+    high = max(0.0, *(c.difference.high for c in shown))
+    step = next(s for s in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0) if (high - low) / s <= 8)
+    low, high = np.floor(low / step) * step, np.ceil(high / step) * step
+
+    def place(value: float) -> float:
+        return float(26 + 72 * (value - low) / (high - low))  # names take the first quarter
+
+    ticks = tuple(
+        (place(t), f"{100 * t:+.0f}" if abs(t) > step / 2 else "0") for t in np.arange(low, high + step / 2, step)
+    )
+    marks = tuple(
+        Mark(c.where or "all", place(c.difference.low), place(c.difference.value), place(c.difference.high),
+             points(c.difference))
+        for c in shown
+    )  # fmt: skip
+    return Picture(marks, place(0.0), ticks)
+
+
+def _agreement(row: Agreement) -> list[str]:
+    f = row.equal
+    name = " / ".join(part for part in (row.part, row.where) if part) or "all"
+    if not f.usable:
+        return [name, f"{f.n:,}", "too few items" if f.n else f.note, "", "", ""]
+    equal = f"{share(f.value, f.clusters)} [{share(f.low, f.clusters)}, {share(f.high, f.clusters)}]"
+    kappa = f"{row.kappa:.2f}" if np.isfinite(row.kappa) else ""
+    return [name, f"{f.n:,}", equal, number(row.alpha), share(row.commonest, f.clusters), kappa]
