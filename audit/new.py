@@ -118,21 +118,26 @@ def _write(folder: Path, files: dict[str, str]) -> None:
 def from_csv(path: Path, notes: list[str]) -> Draft:
     """The table in a file of text separated by commas, semicolons or tabs."""
     text = read_text(path)
+    wrong = "one column"
     for mark in (",", ";", "\t"):
         try:
             lines = [row for row in csv.reader(io.StringIO(text), delimiter=mark) if any(cell.strip() for cell in row)]
-        except csv.Error:
-            continue
-        if len(lines) >= 2 and len(lines[0]) >= 2 and len({len(row) for row in lines}) == 1:
-            columns, *rows = lines
+        except csv.Error as error:
+            raise UserError(f"{path}: cannot be read as CSV ({error}); export the table again") from None
+        columns, *rows = lines or [[]]
+        ragged = next((row for row in rows if len(row) != len(columns)), None)
+        if len(columns) > 1 and rows and ragged is None:
             numbers = (any(_is_number(row[place]) for row in rows) for place in range(len(columns)))
             stub = next((place for place, number in enumerate(numbers) if number), len(columns))
             return _draft(
                 path.stem, f"read from {path.name}", columns, rows, min(max(stub, 1), len(columns) - 1), notes
             )
+        if len(columns) > 1:
+            wrong = f"{len(ragged)} cells in {ragged}, {len(columns)} in the header" if ragged else "no row"
+            break
     raise UserError(
-        f"{path}: expected a header and rows with as many cells as it has, at least two, separated by commas, "
-        "semicolons or tabs; export the table again"
+        f"{path}: found {wrong}; expected a header, then rows with as many cells, at least two, separated by commas, "
+        "semicolons or tabs"
     )
 
 
@@ -156,7 +161,7 @@ def from_pdf(path: Path, pages: str, notes: list[str]) -> list[Draft]:
         title = f"{title} ({again + 1})" if again else title
         drafts.append(_draft(title, f"read from {page} of {path.name}", columns, rows, stub, notes))
     if not drafts:
-        where = f"pages {pages}" if pages else "any page"
+        where = f"page {pages}" if pages else "any page"
         raise UserError(f"{path}: found no table with numbers on {where}; name other pages, or type it as a CSV file")
     return drafts
 
@@ -214,7 +219,7 @@ def _slug(name: str) -> str:
 
 def _files(paper: str, folder: Path, drafts: list[Draft], released: tuple[Path, ...]) -> Iterator[tuple[str, str]]:
     """The files of the new folder: name and text."""
-    where = _line(folder.as_posix())
+    where = _remark(folder.as_posix())
     names = [_names(draft) for draft in drafts]
     tables = [new_text.TABLE.format_map(own) for own in names]
     yield "paper.toml", new_text.PAPER.format(folder=where, id=_toml(paper)) + "".join(tables)
@@ -237,8 +242,8 @@ def _names(draft: Draft) -> dict[str, str]:
     """What the templates say of a table."""
     ids = {f"{what}_id": _toml(f"{draft.id}-{what}") for what in ("cells", "check", "recount")}
     return ids | {
-        "title": draft.title,
-        "source": draft.source,
+        "title": _remark(draft.title),
+        "source": _remark(draft.source),
         "file": f"{draft.id}.csv",
         "id": _toml(draft.id),
         "named": _toml(draft.title),
@@ -284,10 +289,15 @@ def _released(path: Path) -> dict[str, str]:
     return {
         "released": _toml(path.name),
         "where": _toml((columns or ["COLUMN"])[0]),
-        "header": _line(", ".join(columns)),
+        "header": _toml(tuple(columns)),
     }
 
 
 def _toml(value: str | tuple[str, ...]) -> str:
     """A text or a list of texts; what JSON writes is TOML but for one character."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _remark(text: str) -> str:
+    """A text as it may stand in a comment: on one line, without control characters."""
+    return _toml(_line(text))[1:-1]
