@@ -17,6 +17,7 @@ import click
 from countback.fetch.errors import UserError
 
 EXISTING = click.Path(exists=True, file_okay=False, path_type=Path)
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 LEDGER = click.option(
     "--ledger",
     "ledger_file",
@@ -137,6 +138,25 @@ def coverage(ctx: click.Context, paper: str, document: Path, everything: bool) -
     found = cover(load_paper(find_papers((paper,))[0]), read_document(document))
     click.echo(present_coverage(found, everything))
     ctx.exit(3 if any(number.status == UNBOUND for number in found) else 0)
+
+
+@cli.command(epilog="Example: countback new smith-2026 --pdf paper.pdf --pages 7-9 --release counts.csv")
+@click.argument("paper", metavar="PAPER-ID")
+@click.option("--table", type=FILE, metavar="FILE", help="A table typed or exported as CSV.")
+@click.option("--pdf", type=FILE, metavar="FILE", help="A PDF whose tables are read.")
+@click.option("--pages", default="", metavar="N,N-N", help="The pages of the PDF to read; all without it.")
+@click.option("--release", "released", type=FILE, multiple=True, metavar="FILE", help="A file the authors released.")
+@click.option(
+    "--into", type=click.Path(path_type=Path), default=".", metavar="DIR", help="The folder to make it in; else here."
+)
+def new(paper: str, **options: Any) -> None:
+    """Start a paper: a folder with commented TOML, its tables as drafts to confirm, and a claim that holds.
+
+    A released file is pinned by its sha256 and not copied. Nothing that exists is overwritten.
+    """
+    from countback.audit.new import make, present
+
+    click.echo(present(make(paper, **options)))
 
 
 class _ShowFirst(click.Group):
