@@ -144,8 +144,8 @@ def _next_step(paper: str, reason: str, verdicts: list[Verdict], pinned: bool) -
         return f"; {agree} of them agree, which proves nothing: the file is a stand-in"
     if reason == "unconfirmed transcription":
         compared = [v.agrees for v in verdicts if v.agrees is not None]
-        agree = f" ({sum(compared)} of the {len(compared)} that were compared agree)" if compared else ""
-        return f"{agree}; compare each cell that starts with ? with the paper, then delete the mark"
+        shown = f" ({sum(compared)} of the {len(compared)} that were compared agree)" if compared else ""
+        return f"{shown}; compare each cell that starts with ? with the paper, then delete the mark"
     if reason == "asserted only":
         return "; nothing in the paper or a release can check them"
     return ""
