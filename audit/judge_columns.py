@@ -82,15 +82,16 @@ def question(asked: Question, settings: Settings, *, judges: bool) -> UserError:
     return UserError("\n".join(lines))
 
 
-def draft(grid: Grid | None, asked: Question | None, settings: Settings, found: Sequence[str]) -> str:
-    """A commented TOML file with the choices there are; `found` are the labels found, where there was a column."""
+def draft(grid: Grid | None, asked: Question | None, settings: Settings, found: Sequence[str], *, ordered: bool) -> str:
+    """A commented TOML file with the choices there are; `found` are the labels, `ordered` whether in an order."""
+    unsorted = bool(found) and not ordered
     lines = [
         "# Settings of `countback judge`; lines that begin with # are off. Correct them and run the command again.",
         "",
         "# Labels in order, lowest or strictest first. Without this they are taken from the humans' labels, and an",
         "# order is only known for numbers.",
         f"{'' if found else '# '}labels = {json.dumps(list(found) or ['low', 'middle', 'high'], ensure_ascii=False)}",
-        "# ordered = true",
+        "ordered = false   # put the labels in order, lowest first, and say true" if unsorted else "# ordered = true",
         '# duplicates = "last"      # two labels of one annotator for one item: error, first, last, drop-both',
         '# namespace = "country"    # annotator ids restart in each country (or file); "global": they do not',
         '# judges = ["gpt-4"]       # annotators in the labels that are models',

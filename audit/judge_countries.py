@@ -51,6 +51,9 @@ def _agreement(
     k = counts.shape[1]
     paired = counts.sum(axis=1) > 1
     counts, item, country = counts[paired], item[paired], country[paired]
+    if not len(counts):
+        none = Figure(np.nan, np.nan, np.nan, 0, "pairs of labels", 0, "percentile", 0.95, "no unit has two labels")
+        return Agreement(part, where, none, none, level, np.nan, np.nan, 0, 0)
     size = counts.sum(axis=1)
     equal = np.column_stack([(counts * (counts - 1)).sum(axis=1) / 2, size * (size - 1) / 2])
     table = cluster_totals(np.column_stack([equal, coincidences(counts).reshape(len(counts), -1)]), item)
@@ -60,9 +63,6 @@ def _agreement(
         alpha = alpha_of(totals[:, 2:].reshape(-1, k, k), level)
         return np.column_stack([quotient(totals[:, 0], totals[:, 1]), alpha])
 
-    if not len(table):
-        none = Figure(np.nan, np.nan, np.nan, 0, "pairs of labels", 0, "percentile", 0.95, "no unit has two labels")
-        return Agreement(part, where, none, none, level, np.nan, np.nan, 0, 0)
     points, percentile, _ = bootstrap_intervals(table, statistic, draws, np.random.default_rng(seed), strata=strata)
     note = "" if np.isfinite(points[1]) else "all paired labels are one and the same"
     return Agreement(

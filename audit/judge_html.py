@@ -13,7 +13,17 @@ from pathlib import Path
 import numpy as np
 from countback.audit.judge_text import COLUMNS, comparison_row, flat_line, grid_line
 from countback.audit.judge_tree import Agreement, Audit, Comparison, JudgeReport
-from countback.audit.judge_words import advice_lines, choice_lines, listed, number, points, share, trap_lines
+from countback.audit.judge_words import (
+    advice_lines,
+    choice_lines,
+    counted,
+    listed,
+    number,
+    points,
+    share,
+    share_with_ends,
+    trap_lines,
+)
 from countback.fetch.errors import UserError
 from countback.models.identifiability import explain
 
@@ -77,6 +87,7 @@ def page(audit: Audit) -> str:
         agreement=[_agreement(row) for row in audit.agreement],
         not_concluded=trap_lines(audit.not_concluded),
         choices=choice_lines(audit.choices),
+        counted=counted,
         flat_line=flat_line,
         grid_line=grid_line,
         number=number,
@@ -128,6 +139,6 @@ def _agreement(row: Agreement) -> list[str]:
     name = " / ".join(part for part in (row.part, row.where) if part) or "all"
     if not f.usable:
         return [name, f"{f.n:,}", "too few items" if f.n else f.note, "", "", ""]
-    equal = f"{share(f.value, f.clusters)} [{share(f.low, f.clusters)}, {share(f.high, f.clusters)}]"
+    equal = share_with_ends(f)
     kappa = f"{row.kappa:.2f}" if np.isfinite(row.kappa) else ""
     return [name, f"{f.n:,}", equal, number(row.alpha), share(row.commonest, f.clusters), kappa]

@@ -94,16 +94,17 @@ def write_draft(labels: Path, settings: Settings, config: Path) -> None:
     """A file of settings to edit, filled in as far as the labels can tell. Raises UserError where it cannot be."""
     grid, asked = _columns(labels, settings.options)
     found: list[str] = []
+    ordered = False
     if asked is None:
-        book, _ = _codebook(_texts(labels, settings), settings, settings.options)
+        book, ordered = _codebook(_texts(labels, settings), settings, settings.options)
         if len(set(book.values())) == 1:
             found = list(next(iter(book.values())))
     elif isinstance(column := asked.guess.get("label"), str):
         assert grid is not None
-        found = _in_order({v for v in grid.columns[grid.header.index(column)].values if v.strip()})[0]
+        found, ordered = _in_order({v for v in grid.columns[grid.header.index(column)].values if v.strip()})
     try:
         with config.open("x", encoding="utf-8") as file:
-            file.write(draft(grid, asked, settings, found))
+            file.write(draft(grid, asked, settings, found, ordered=ordered))
     except OSError as error:
         raise UserError(f"{config} cannot be written: {error.strerror}.") from None
 
@@ -129,11 +130,13 @@ def _texts(path: Path, settings: Settings, *, judges: bool = False, **more: Any)
     return table
 
 
-def _read(path: Path, settings: Settings, *, judges: bool = False, **options: Any) -> tuple[LabelTable, IngestReport]:
+def _read(
+    path: Path, settings: Settings, *, of_judges: bool = False, **options: Any
+) -> tuple[LabelTable, IngestReport]:
     try:
         return read_labels(path, **options)
     except UserError as error:
-        raise in_options(error, settings, judges=judges) from None
+        raise in_options(error, settings, judges=of_judges) from None
 
 
 def _answers(table: LabelTable) -> NDArray[np.bool_]:
@@ -259,7 +262,7 @@ def _read_judges(
     if aliases:
         options["aliases"] = {**aliases, **options.get("aliases", {})}
         choices.append(Choice("number forms", {"forms": aliases}))
-    table, report = _read(path, settings, judges=True, codebook=codebook, reader=reader, **options, **more)
+    table, report = _read(path, settings, of_judges=True, codebook=codebook, reader=reader, **options, **more)
     if opened is not None:
         choices += _country_columns(opened[0], report, humans)
     return table, report, choices

@@ -18,7 +18,18 @@ from countback.audit.judge_tree import (
     JudgeReport,
     Lean,
 )
-from countback.audit.judge_words import advice_lines, choice_lines, listed, number, points, share, signed, trap_lines
+from countback.audit.judge_words import (
+    advice_lines,
+    choice_lines,
+    counted,
+    listed,
+    number,
+    points,
+    share,
+    share_with_ends,
+    signed,
+    trap_lines,
+)
 from countback.audit.text import width
 from countback.models.identifiability import FEW_ANNOTATORS, explain
 
@@ -48,10 +59,10 @@ def _title(text: str) -> str:
 def _advice(audit: Audit) -> Iterator[str]:
     s = audit.scope
     yield _wrap(
-        f"{s.labels:,} valid labels by {s.annotators:,} humans on {s.items:,} items"
+        f"{counted(s.labels, 'valid label')} by {counted(s.annotators, 'human')} on {counted(s.items, 'item')}"
         + (f" in {len(s.countries)} countries" if len(s.countries) > 1 else "")
         + (f", {len(s.questions)} questions" if len(s.questions) > 1 else "")
-        + f"; {len(audit.judges)} {'judge' if len(audit.judges) == 1 else 'judges'}",
+        + f"; {counted(len(audit.judges), 'judge')}",
         0,
     )
     yield ""
@@ -247,7 +258,7 @@ def _agreement_row(row: Agreement) -> list[str]:
     f = row.equal
     if not f.usable:
         return [row.part or "all", f"{f.n:,}", "too few items" if f.n else f.note, "", "", ""]
-    equal = f"{share(f.value, f.clusters)} [{share(f.low, f.clusters)}, {share(f.high, f.clusters)}]"
+    equal = share_with_ends(f)
     kappa = f"{row.kappa:.2f}" if np.isfinite(row.kappa) else "undefined"
     return [row.part or "all", f"{f.n:,}", equal, number(row.alpha), share(row.commonest, f.clusters), kappa]
 

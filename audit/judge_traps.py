@@ -149,8 +149,6 @@ def _of_annotators(inputs: Inputs, study: Study) -> Iterator[Trap]:
     steady = steadiness(study)
     if positions:
         yield Trap("positions", {**positions, "correlation": steady[0], "annotators": steady[1]})
-    elif np.isfinite(steady[0]) and steady[0] < 0.2 and steady[1] >= 10:
-        yield Trap("no persons", {"correlation": steady[0], "annotators": steady[1]})
     models = sorted({name for names in of_country.values() for name in names if _MODEL_NAME.search(name)})
     if models:
         yield Trap("model among humans", {"names": models[:5], "number": len(models)})

@@ -331,7 +331,7 @@ class Audit:
     def concluded(self) -> bool:
         """Whether anything at all could be said about a judge or about the humans' agreement."""
         compared = any(j.overall is not None and j.overall.difference.usable for j in self.judges)
-        return compared or any(a.equal.usable for a in self.agreement)
+        return compared or any(row.alpha.usable for row in self.agreement)
 
 
 def as_json(audit: Audit) -> dict[str, Any]:

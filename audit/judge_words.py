@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from countback.audit.judge_input import Choice
-from countback.audit.judge_tree import CLOSE, Advice, Agreement, Alternative, Audit, Comparison, Figure, Trap
+from countback.audit.judge_tree import CLOSE, Advice, Alternative, Audit, Comparison, Figure, Trap
 
 _MANY_ITEMS = 200  # from here on a tenth of a point means something
 _NAMED = 6
@@ -35,9 +35,22 @@ HEADS = {
 }
 
 
+def counted(number: int, what: str) -> str:
+    """ "1 human", "2 humans"."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def share(value: float, clusters: int) -> str:
     """A share in percent; NaN is "undefined"."""
     return "undefined" if not np.isfinite(value) else f"{100 * value:.{_digits(clusters)}f}%"
+
+
+def share_with_ends(figure: Figure) -> str:
+    """A share in percent with its interval; without one where every resample gives the same."""
+    value = share(figure.value, figure.clusters)
+    if figure.low == figure.high:
+        return value
+    return f"{value} [{share(figure.low, figure.clusters)}, {share(figure.high, figure.clusters)}]"
 
 
 def points(figure: Figure) -> str:
@@ -62,6 +75,8 @@ def number(figure: Figure) -> str:
         return f"undefined ({figure.note})" if figure.note else "undefined"
     if not figure.usable:
         return f"{figure.value:.1f} (too few items for an interval)"
+    if figure.low == figure.high:
+        return f"{figure.value:.2f}"
     return f"{figure.value:.2f} [{figure.low:.2f}, {figure.high:.2f}]"
 
 
@@ -128,7 +143,8 @@ def _alternative(tested: Alternative | None) -> str:
         return ""
     return (
         f" The alternative annotator test at epsilon {tested.epsilon} prefers it to {tested.won} of "
-        f"{tested.humans} humans (half are needed)."
+        f"{counted(tested.humans, 'human')} (half are needed"
+        + (f"; {tested.skipped} more have too few items)." if tested.skipped else ").")
     )
 
 
@@ -186,9 +202,9 @@ _ADVICE: dict[str, Callable[[Mapping[str, Any]], str]] = {
     ),
     "collect": _collect,
     "cross": lambda f: (
-        f"{f['shared']} of {f['items']:,} items were labelled in two of the {f['countries']} countries or more, "
-        "so a difference between countries cannot be told from one between their items. Let every country label "
-        "the same 10 to 20 items; comparisons of a judge with its own country's humans stand all the same."
+        f"let every country label the same 10 to 20 items ({f['shared']} of {f['items']:,} are shared by any of "
+        f"the {f['countries']} countries now). A judge's comparison with its own country's humans stands all the "
+        "same."
     ),
     "second label": lambda f: (
         f"{f['alone']:,} of {f['units']:,} units (item, country, question) have one label: nothing can be held "
@@ -238,7 +254,11 @@ def _positions(f: Mapping[str, Any], _: str) -> str:
     )
     if not np.isfinite(r):
         return said + "These labels cannot tell; do not read results by annotator as results by person."
-    meaning = "they hold one person each" if r >= 0.5 else "do not read results by annotator as results by person"
+    meaning = (
+        "they hold one person each"
+        if r >= 0.5
+        else "no sign of one person each, so do not read results by annotator as such"
+    )
     return said + (
         f"How strict a place is on one half of the items correlates {r:.2f} with the other half (over {n} "
         f"places): {meaning}."
@@ -249,14 +269,10 @@ def _agreement_apart(f: Mapping[str, Any], _: str) -> str:
     low, high = f["low"], f["high"]
     asked = f" on {f['part']}" if f["part"] else ""
     return (
-        f"Countries' humans agree very differently{asked}: equal pairs {_equal(low)} in {low.where} and "
-        f"{_equal(high)} in {high.where}. Ask whether some of them worked together, or were told the same."
+        f"Countries' humans agree very differently{asked}: equal pairs {share_with_ends(low.equal)} in "
+        f"{low.where} and {share_with_ends(high.equal)} in {high.where}. Ask whether some of them worked together "
+        "or were told the same."
     )
-
-
-def _equal(row: Agreement) -> str:
-    f = row.equal
-    return f"{share(f.value, f.clusters)} [{share(f.low, f.clusters)}, {share(f.high, f.clusters)}]"
 
 
 _TRAPS: dict[str, Callable[[Mapping[str, Any], str], str]] = {
@@ -322,10 +338,6 @@ _TRAPS: dict[str, Callable[[Mapping[str, Any], str], str]] = {
         "each answer is held against every country."
     ),
     "positions": _positions,
-    "no persons": lambda f, _: (
-        "How strict an annotator is on one half of the items hardly goes with the other half (correlation "
-        f"{f['correlation']:.2f} over {f['annotators']}): the ids may not stand for persons."
-    ),
     "model among humans": lambda f, _: (
         f"Annotators counted as humans have names of models ({listed(f['names'])}). If they are models, say --set "
         f"judges={list(f['names'])!r}."
