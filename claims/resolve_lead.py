@@ -66,7 +66,7 @@ def decide(
     if happened is not None and deadline is not None and happened > deadline:
         return Decision(criteria, (VOID,))
     completions = product(*((True, False) if c.holds is None else (c.holds,) for c in criteria))
-    found = {_outcome(*each, only=rule.only) for each in completions if not (each[1] and each[2])}  # k2 excludes b1
+    found = {_outcome(*each, only=rule.only) for each in completions}
     return Decision(criteria, tuple(outcome for outcome in OUTCOMES if outcome in found))
 
 

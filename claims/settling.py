@@ -74,8 +74,8 @@ def read_evidence(path: Path, prediction: Prediction) -> Rows:
         return Rows(leads, tuple(rows))
     if path.suffix != ".json":
         raise UserError(
-            f"{path}: a share is not estimated here; fit the crossed labels with countback fit, and give what it finds as "
-            f"a JSON file with {', '.join(_SHARE_KEYS)}"
+            f"{path}: a share is not estimated here; fit the crossed labels with countback fit, and give what it finds "
+            f"as a JSON file with {', '.join(_SHARE_KEYS)}"
         )
     row = _json(path, dict)
     return Rows(_share(row, path), (row,))
