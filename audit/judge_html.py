@@ -11,19 +11,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
+from countback.audit.judge_notes import choice_lines, trap_lines
 from countback.audit.judge_text import COLUMNS, comparison_row, flat_line, grid_line
 from countback.audit.judge_tree import Agreement, Audit, Comparison, JudgeReport
-from countback.audit.judge_words import (
-    advice_lines,
-    choice_lines,
-    counted,
-    listed,
-    number,
-    points,
-    share,
-    share_with_ends,
-    trap_lines,
-)
+from countback.audit.judge_words import advice_lines, counted, listed, number, points, share, share_with_ends
 from countback.fetch.errors import UserError
 from countback.models.identifiability import explain
 
