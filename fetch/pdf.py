@@ -199,7 +199,8 @@ def _view_tables(view: View, page: int) -> list[PdfTable]:
         if box is not None and not any(_overlap(box, other) for other, _ in found):
             grid = _grid(view, box)
             if grid is not None:
-                tables.append(_table(view, page, box, grid, caption))
+                note = "found by its caption, with no rules around it: where it ends was inferred"
+                tables.append(_table(view, page, box, grid, replace(caption, notes=(note,))))
     return sorted(tables, key=lambda t: (t.box[1], t.box[0]))
 
 

@@ -141,6 +141,9 @@ def _hidden_char(char: dict[str, Any], crop: Sequence[float], shades: list[dict[
         return "character outside the crop box"
     if char["height"] <= 0 or (char["width"] <= 0 and char["text"].strip()):
         return "character of no size"
+    a, b = map(abs, char["matrix"][:2])
+    if min(a, b) > 0.05 * max(a, b):
+        return "character at a slant"  # a watermark, or a label of a plot
     if _is_white(char.get("non_stroking_color"), char.get("ncs")) and not any(
         r["x0"] <= x <= r["x1"] and r["top"] <= y <= r["bottom"] for r in shades
     ):

@@ -122,7 +122,9 @@ def _block_of_rows(lines: list[list[Glyph]], start: float) -> list[list[Glyph]]:
     last = start
     for line in lines:
         reach = 2.2 * line[0].size if block else _FIRST_LINE
-        prose = len(split(line, 0.8)) == 1 and len(split(line, 0.18)) > 6
+        left = min((g.x0 for row in block for g in row), default=line[0].x0)
+        starts_left = line[0].x0 <= left + line[0].size  # text that wraps in a later column does not
+        prose = starts_left and len(split(line, 0.8)) == 1 and len(split(line, 0.18)) > 6
         if abs(line[0].base - last) > reach or prose or is_caption_start(line):
             break
         block.append(line)

@@ -107,6 +107,18 @@ def test_a_table_without_outer_rules_is_found_by_its_caption(
     table = read_one(tmp_path, sheet)
     assert_rows(table)
     assert table.caption == "Table 4: No outer rules"
+    assert any("where it ends was inferred" in note for note in table.notes)
+
+
+def test_a_watermark_across_the_table_is_left_out(tmp_path: Path) -> None:
+    sheet = Sheet()
+    ys = draw(sheet, 90)
+    for y in (ys[0], ys[1], ys[-1]):
+        sheet.rule(68, y, 290)
+    sheet.text(90, 150, "DRAFT 99", 20, angle=30)
+    table = read_one(tmp_path, sheet)
+    assert_rows(table)
+    assert "left out: character at a slant (7)" in table.notes
 
 
 def test_prose_below_a_caption_is_no_table(tmp_path: Path) -> None:
