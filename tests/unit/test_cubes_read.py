@@ -65,6 +65,7 @@ def test_every_slot_has_one_reason(tmp_path: Path) -> None:
     assert report.labels_per_item["Nigeria"] == {4: 1, 5: 1}
     assert report.pools["Nigeria"] == 6
     assert report.blank_panel == ("Nigeria/02",)
+    assert report.free_texts == (("Nigeria/01", "B "), ("Nigeria/01", "c"), ("Nigeria/02", "The panel was blank"))
     assert report.unmatched == ("Nigeria/02 (no judge task)",)
     assert [table.raw[i] for i in np.flatnonzero(table.where(reason="duplicate"))] == ["C"]
     assert any("without the key choice" in note and note.endswith("(1)") for note in report.notes)

@@ -149,7 +149,8 @@ def test_counts_of_the_release(data: Folder) -> None:
     assert recipes.annotator_pools(data).low_high == (5, 5)
     assert recipes.items_per_cell(data, end="high").value == 2
     assert recipes.labels_per_cell(data).low_high == (10, 10)
-    assert recipes.blank_panels(data).value == 0
+    with pytest.raises(CannotRecount, match="0 items have words like blank"):
+        recipes.blank_panels(data)
     with pytest.raises(CannotRecount, match="no country 'Peru'"):
         recipes.slots(data, country="Peru")
     with pytest.raises(CannotRecount, match="no judge 'x'"):
@@ -157,9 +158,11 @@ def test_counts_of_the_release(data: Folder) -> None:
 
 
 def test_full_majority_drops_the_tied_item(data: Folder) -> None:
-    # 43 untied items: "lenient" is right on the 41 that are 5C, and "right" on all.
-    assert recipes.full_majority_rate(data, judge="lenient").value == Fraction(100 * 41, 43)
-    assert recipes.full_majority_rate(data, judge="right").value == 100
+    # 43 untied items: "lenient" is right on the 41 that are 5C, and "right" on all. The tie is A and B: no C.
+    assert recipes.full_majority_rate(data, judge="lenient", printed="95.3").value == Fraction(100 * 41, 43)
+    assert recipes.full_majority_rate(data, judge="lenient", printed="93.2").value == Fraction(100 * 41, 44)
+    assert recipes.full_majority_rate(data, judge="lenient", printed="80.0").value == Fraction(100 * 41, 43)
+    assert recipes.full_majority_rate(data, judge="right", printed="100").value == 100
 
 
 def test_cells_letters_and_leans(data: Folder) -> None:
@@ -172,8 +175,9 @@ def test_cells_letters_and_leans(data: Folder) -> None:
     assert recipes.lean_of(data, country="Pakistan", rule="figure").value == pytest.approx(1 / 11)
     assert recipes.lean_of(data, country="Pakistan", rule="pooled").value == pytest.approx(0.5 / 11)
     assert recipes.lean_of(data, country="Nigeria", rule="question-mean").value == pytest.approx((2 + 1) / 10 / 11)
-    assert recipes.tied_with(data, country="Pakistan", rule="figure").value == "Nigeria"
-    assert recipes.tied_with(data, country="Pakistan", rule="pooled").value == "none"
+    assert recipes.tied_with(data, country="Pakistan", rule="figure", printed="Nigeria").value == "Nigeria"
+    assert recipes.tied_with(data, country="Pakistan", rule="figure", printed="Peru").value == "Nigeria"
+    assert recipes.tied_with(data, country="Pakistan", rule="pooled", printed="Nigeria").value == "none"
 
 
 def test_a_question_without_its_name_is_found_by_its_labels(data: Folder) -> None:
@@ -209,10 +213,14 @@ def test_ties_and_stability(data: Folder) -> None:
 
 
 def test_the_country_at_an_end(data: Folder) -> None:
-    assert recipes.country_at_end(data, by="human", end="high").value == "Pakistan"  # 104/107 against 105/109
-    assert recipes.country_at_end(data, by="lead", end="high", judge="right").value == "Pakistan"  # 3/107 against 2/109
-    assert recipes.country_at_end(data, by="question-mean", end="low").value == "Nigeria"
-    assert recipes.country_at_end(data, by="figure", end="low").value == "Pakistan, Nigeria"
+    def at_end(by: str, end: str, printed: str, judge: str = "") -> object:
+        return recipes.country_at_end(data, by=by, end=end, printed=printed, judge=judge).value
+
+    assert at_end("human", "high", "Pakistan") == at_end("human", "high", "Nigeria") == "Pakistan"  # 104/107, 105/109
+    assert at_end("lead", "high", "Nigeria", "right") == "Pakistan"  # 3/107 against 2/109
+    assert at_end("question-mean", "low", "Pakistan") == "Nigeria"
+    assert at_end("figure", "low", "Peru") == "Pakistan, Nigeria"  # both lean 1/11
+    assert at_end("figure", "low", "Nigeria") == "Nigeria"
 
 
 def test_questions_and_nulls(data: Folder) -> None:
@@ -220,13 +228,14 @@ def test_questions_and_nulls(data: Folder) -> None:
     found = recipes.question_p(data, question="stance", printed="0.041")
     assert float(found.value) > 0.9
     assert recipes.questions_under(data, level=0.05, printed="0").value == 0
-    null = recipes.null_grid(data, count="unanimous")
     # Nine questions hold nothing but C and are unanimous in every draw.
-    assert 9 <= float(null.value) <= 11
-    assert null.mc_error is not None
-    low_high = recipes.null_grid_range(data, count="unanimous").low_high
-    assert low_high is not None
-    assert 9 <= low_high[0] <= low_high[1] <= 11
+    wanted = {"count": "unanimous", "mean": "9.0", "low": 9, "high": 9}
+    mean, spread = (recipes.null_grid(data, what=what, **wanted) for what in ("mean", "range"))
+    assert 9 <= float(mean.value) <= 11
+    assert mean.mc_error is not None
+    assert mean.notes[0].endswith("none") == (spread.low_high != (9, 9))
+    assert spread.low_high is not None
+    assert 9 <= spread.low_high[0] <= spread.low_high[1] <= 11
 
 
 def test_median_seconds_and_speeds(data: Folder) -> None:

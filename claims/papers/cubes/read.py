@@ -38,7 +38,8 @@ class JudgeAlignmentReport:
 
     slots: country -> reason -> number of human label slots ("valid" among them); items: country -> tasks.
     pools: country -> distinct annotators with any slot. unmatched: items without a judge task, and judge tasks
-    without an item. blank_panel: items on which a free text speaks of a blank panel.
+    without an item. free_texts: (item, text) of slots that hold neither a label nor nothing; blank_panel: items on
+    which one of them has words like blank, which a person should read.
     """
 
     source: str
@@ -52,6 +53,7 @@ class JudgeAlignmentReport:
     unmatched: tuple[str, ...]
     no_valid_label: tuple[str, ...]
     blank_panel: tuple[str, ...]
+    free_texts: tuple[tuple[str, str], ...]
     question_field: str | None
     behaviour_field: str | None
     behaviour_of: Mapping[str, str]
@@ -314,13 +316,13 @@ def _report(
     pools: dict[str, set[str]] = {c: set() for c in keys.values()}
     valid: Counter[str] = Counter(dict.fromkeys(found.texts, 0))
     total: Counter[str] = Counter(dict.fromkeys(found.texts, 0))
-    panels = []
+    texts = []
     for row in (r for r in found.rows if r.kind == HUMAN):
         pools[row.country].add(row.annotator)
         valid[row.item] += row.raw in LABELS
         total[row.item] += 1
-        if row.raw not in LABELS and _BLANK_PANEL.search(row.raw or ""):
-            panels.append(row.item)
+        if row.raw not in LABELS and (row.raw or "").strip():
+            texts.append((row.item, row.raw or ""))
     for item, n in total.items():
         per_item[found.country_of[item]][n] += 1
     shared = [a for a, n in Counter(a.split("/", 1)[1] for pool in pools.values() for a in pool).items() if n > 1]
@@ -339,7 +341,8 @@ def _report(
         judges=tuple(sorted({r.annotator for r in found.rows if r.kind == JUDGE})),
         unmatched=tuple(found.unmatched),
         no_valid_label=tuple(item for item, n in valid.items() if not n),
-        blank_panel=tuple(dict.fromkeys(panels)),
+        blank_panel=tuple(dict.fromkeys(item for item, text in texts if _BLANK_PANEL.search(text))),
+        free_texts=tuple(texts),
         question_field=fields[0],
         behaviour_field=fields[1],
         behaviour_of=dict(behaviour_of),

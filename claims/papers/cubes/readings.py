@@ -80,7 +80,7 @@ def unstable(study: Study, share: float) -> dict[str, int]:
     }
     votes = study.questioned
     return {
-        name: stability(votes, draws=DRAWS, rng=np.random.default_rng(SEED), resample=what, strata=strata).below(share)
+        name: stability(votes, draws=4000, rng=np.random.default_rng(SEED), resample=what, strata=strata).below(share)
         for name, (what, strata) in ways.items()
     }
 

@@ -6,6 +6,7 @@ Methods sections 2 to 6 define them. Shares are in percent and leads in percenta
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -36,13 +37,14 @@ from countback.claims.papers.cubes.study import (
 )
 from countback.claims.verdict import SIGMAS, CannotRecount, Recount
 from countback.models.agreement import pool_kappa
-from countback.models.culture import MAJORITY, MODAL_GRID, POOLED_MODE, QUESTION_MEAN, Rule, lean
+from countback.models.culture import MAJORITY, MODAL_GRID, POOLED_MODE, QUESTION_MEAN, lean
 from countback.models.grid import modal_grid
 from countback.models.heldout import POLICIES
-from countback.models.nulls import GridNull, culture_free_grid
+from countback.models.nulls import Deal, GridNull, culture_free_grid
 from countback.models.resampling import Interval
 from countback.models.timing import median_seconds as medians
 from countback.models.timing import rollout_gap as gap_of
+from countback.models.votes import Ties, plurality
 
 ROLLOUTS = "cubes/cube_cross_cultural_evaluation.zip"
 PAPER = "cubes/2610.02622v1.pdf"
@@ -156,17 +158,24 @@ def level_judges(data: Data, *, judges: list[str]) -> Recount:
     return study.recount(sum(i.low <= 0 <= i.high for i in found), n=len(judges), seed=SEED)
 
 
-def full_majority_rate(data: Data, *, judge: str) -> Recount:
-    """How often a judge matches the majority of all human labels, items with a tie dropped."""
+def full_majority_rate(data: Data, *, judge: str, printed: str) -> Recount:
+    """How often a judge matches the majority of all human labels; what is done with a tie is not stated."""
     study = load(data)
     answers = study.judge_labels[study.judge(judge)][study.votes.item]
-    top = study.votes.counts.max(axis=1)
-    leads = (study.votes.counts == top[:, None]) & (top[:, None] > 0)
-    untied = leads.sum(axis=1) == 1
-    right = leads[np.arange(len(answers)), answers] & (answers >= 0)
-    value = Fraction(100 * int(right[untied].sum()), int(untied.sum()))
-    readings = {"ties dropped": float(value), "a tied label counts": 100 * float(right[top > 0].mean())}
-    return study.recount(value, n=int(untied.sum()), readings=readings)
+    ways: dict[str, Ties] = {
+        "ties dropped": "drop",
+        "a tied label counts": "average",
+        "ties to the stricter": "strictest",
+    }
+    found = {}
+    for name, ties_as in ways.items():
+        leaders = plurality(study.votes.counts, ties_as) > 0
+        used = leaders.any(axis=1)
+        right = leaders[np.arange(len(answers)), answers] & (answers >= 0)
+        found[name] = Fraction(100 * int(right[used].sum()), int(used.sum())), int(used.sum())
+    rates = {name: float(rate) for name, (rate, _) in found.items()}
+    name, notes = choose(rates, printed)
+    return study.recount(found[name][0], n=found[name][1], readings=rates, notes=notes)
 
 
 # --- What the release holds --------------------------------------------------------------------------------------
@@ -178,20 +187,21 @@ def countries(data: Data) -> Recount:
 
 
 def slots(data: Data, *, country: str = "", valid: bool | None = None) -> Recount:
-    """Human label slots; `valid` False counts those that hold no label."""
+    """Human label slots; `valid` False counts those that hold no label (a label given twice is one)."""
     study = load(data)
-    wanted = [study.report.slots[country]] if country and study.country(country) >= 0 else study.report.slots.values()
-    found = sum(n for counts in wanted for reason, n in counts.items() if valid is None or (reason == "valid") == valid)
-    return study.recount(found, notes=study.report.notes)
+    if country:
+        study.country(country)
+    found = Counter[bool]()
+    for name in [country] if country else study.table.countries:
+        for reason, n in study.report.slots[name].items():
+            found[reason in ("valid", "duplicate")] += n
+    return study.recount(found.total() if valid is None else found[valid], notes=study.report.notes)
 
 
 def invalid_share(data: Data, *, country: str) -> Recount:
     """Percentage of slots that hold no label."""
-    study = load(data)
-    study.country(country)
-    counts = study.report.slots[country]
-    total = sum(counts.values())
-    return study.recount(Fraction(100 * (total - counts.get("valid", 0)), total), n=total)
+    invalid, total = (int(slots(data, country=country, valid=valid).value) for valid in (False, None))
+    return load(data).recount(Fraction(100 * invalid, total), n=total)
 
 
 def labels_per_item(data: Data) -> Recount:
@@ -205,38 +215,36 @@ def labels_per_item(data: Data) -> Recount:
 
 
 def annotator_pools(data: Data) -> Recount:
-    """Distinct annotators of a country: the smallest and the largest pool."""
+    """Distinct annotators with a slot, by country: the smallest and the largest pool."""
     study = load(data)
     pools = study.report.pools.values()
     return study.recount(max(pools), low_high=(min(pools), max(pools)), notes=(str(dict(study.report.pools)),))
 
 
 def items_per_cell(data: Data, *, end: str) -> Recount:
-    """Items of one question in one country: the fewest ("low") or the most ("high")."""
+    """Items of one question in one country, with labels or without: the fewest ("low") or the most ("high")."""
     study = load(data)
-    items = modal_grid(study.questioned, Rule(vote="labels")).items
+    items = study.items_by_cell
     return study.recount(int(items.min() if end == "low" else items.max()), n=items.size)
 
 
 def labels_per_cell(data: Data) -> Recount:
     """Label slots behind a cell, by the usual number on an item."""
     study = load(data)
-    usual = int(labels_per_item(data).value)
-    votes = study.questioned
-    cell = votes.country * votes.n_questions + votes.question
-    items = np.bincount(cell, minlength=votes.n_countries * votes.n_questions)
-    valid = np.bincount(cell, votes.counts.sum(axis=1))
+    usual, items = int(labels_per_item(data).value), study.items_by_cell
     low_high = (usual * int(items.min()), usual * int(items.max()))
-    return study.recount(
-        low_high[1], low_high=low_high, notes=(f"valid labels: {int(valid.min())} to {int(valid.max())}",)
-    )
+    valid = modal_grid(study.questioned).labels
+    return study.recount(low_high[1], low_high=low_high, notes=(f"valid labels: {valid.min()} to {valid.max()}",))
 
 
 def blank_panels(data: Data, *, country: str = "") -> Recount:
-    """Items on which somebody wrote that the panel was blank."""
+    """Items on which somebody wrote that the panel was blank, where the words leave no doubt which these are."""
     study = load(data)
     found = [item for item in study.report.blank_panel if item.startswith(country)]
-    return study.recount(len(found), notes=("counted by words such as blank, empty, not loaded", *found))
+    if len(found) != 1:
+        texts = "; ".join(f"{item}: {text!r:.80}" for item, text in study.report.free_texts) or "none"
+        raise CannotRecount(f"definition not stated: {len(found)} items have words like blank; free texts: {texts}")
+    return study.recount(len(found), notes=tuple(found))
 
 
 # --- Lean, grid, ties --------------------------------------------------------------------------------------------
@@ -249,15 +257,14 @@ def lean_of(data: Data, *, country: str, rule: str) -> Recount:
     return study.recount(float(leans[study.country(country)]), n=study.questioned.n_questions)
 
 
-def tied_with(data: Data, *, country: str, rule: str) -> Recount:
-    """The other countries whose lean is the same."""
+def tied_with(data: Data, *, country: str, rule: str, printed: str) -> Recount:
+    """Whether the country named has the same lean; else the countries that have."""
     study = load(data)
     leans = lean(study.questioned, RULES[rule])
     here = study.country(country)
-    same = [
-        c for c, x in zip(study.table.countries, leans, strict=True) if abs(x - leans[here]) < 1e-9 and c != country
-    ]
-    return study.recount(", ".join(same) or "none", n=len(leans))
+    names = zip(study.table.countries, leans, strict=True)
+    same = [name for name, x in names if abs(x - leans[here]) < 1e-9 and name != country]
+    return study.recount(printed if printed in same else ", ".join(same) or "none", n=len(leans), notes=tuple(same))
 
 
 def cells(data: Data) -> Recount:
@@ -329,24 +336,27 @@ def judge_lean_range(data: Data, *, country: str) -> Recount:
 # --- Which country is at an end ----------------------------------------------------------------------------------
 
 
-def country_at_end(data: Data, *, by: str, end: str, judge: str = "") -> Recount:
+def country_at_end(data: Data, *, by: str, end: str, printed: str, judge: str = "") -> Recount:
     """The country with the highest or lowest value of a named statistic, among those released."""
     study = load(data)
     names = study.table.countries
     if by == "lead":
-        values = [float(study.leads(c)[judge]) for c in names]
+        ways = {"lead": [float(study.leads(c)[judge]) for c in names]}
     elif by == "human":
-        values = [study.held_out("skip", c).human_rate for c in names]
+        ways = {"held-out human": [study.held_out("skip", c).human_rate for c in names]}
     elif by == "kappa":
-        values = [pool_kappa(study.kappas(c)).weighted for c in names]
+        pooled = [pool_kappa(study.kappas(c)) for c in names]
+        ways = {way: [float(getattr(p, way)) for p in pooled] for way in ("weighted", "mean", "table", "ratio")}
     else:
-        values = lean(study.questioned, RULES[by]).tolist()
-    best = (max if end == "high" else min)(values)
-    return study.recount(
-        ", ".join(c for c, x in zip(names, values, strict=True) if abs(x - best) < 1e-9),
-        n=len(names),
-        notes=(PARTLY, "; ".join(f"{c} {x:.3f}" for c, x in zip(names, values, strict=True))),
-    )
+        ways = {by: lean(study.questioned, RULES[by]).tolist()}
+    found = {}
+    for way, values in ways.items():
+        best = (max if end == "high" else min)(values)
+        found[way] = [c for c, x in zip(names, values, strict=True) if abs(x - best) < 1e-9]
+    fits = [way for way, best in found.items() if printed in best]
+    way = fits[0] if fits else next(iter(found))
+    shown = "; ".join(f"{c} {x:.3f}" for c, x in zip(names, ways[way], strict=True))
+    return study.recount(printed if fits else ", ".join(found[way]), n=len(names), notes=(PARTLY, f"by {way}: {shown}"))
 
 
 # --- Nulls -------------------------------------------------------------------------------------------------------
@@ -376,24 +386,34 @@ def questions_under(data: Data, *, level: float, printed: str, corrected: bool =
 
 
 @cache
-def _null(study: Study) -> GridNull:
-    return culture_free_grid(study.questioned, countries=12, draws=DRAWS, rng=np.random.default_rng(SEED))
+def _nulls(study: Study) -> dict[str, GridNull]:
+    """The null by how items are dealt, which the article does not state."""
+    deals: dict[str, Deal] = {"with replacement": "replacement", "from shuffled copies of the pool": "decks"}
+    votes = study.questioned
+    return {
+        name: culture_free_grid(votes, countries=12, draws=DRAWS, rng=np.random.default_rng(SEED), deal=deal)
+        for name, deal in deals.items()
+    }
 
 
-def null_grid(data: Data, *, count: str) -> Recount:
-    """Mean number of questions of a kind over grids of twelve synthetic countries without culture."""
+def null_grid(data: Data, *, count: str, mean: str, low: int, high: int, what: str) -> Recount:
+    """Questions of a kind over grids of twelve synthetic countries without culture: their mean, or central 90%.
+
+    A way of dealing counts only if it meets mean and range together.
+    """
     study = load(data)
-    null = _null(study)
-    found = null.all_labels if count == "all labels" else null.unanimous
-    error = found.mc_error * float(np.sqrt(1 + null.draws / ARTICLE_DRAWS))
-    return study.recount(found.mean, n=null.draws, mc_error=error, seed=SEED)
-
-
-def null_grid_range(data: Data, *, count: str) -> Recount:
-    """Central 90% of that number."""
-    study = load(data)
-    found = _null(study).all_labels if count == "all labels" else _null(study).unanimous
-    return study.recount(found.high, low_high=(found.low, found.high), n=DRAWS, seed=SEED)
+    found = {name: null.all_labels if count == "all labels" else null.unanimous for name, null in _nulls(study).items()}
+    errors = {name: own.mc_error * float(np.sqrt(1 + DRAWS / ARTICLE_DRAWS)) for name, own in found.items()}
+    fits = [
+        name
+        for name, own in found.items()
+        if meets(own.mean, mean, SIGMAS * errors[name]) and (own.low, own.high) == (low, high)
+    ]
+    name = fits[0] if fits else next(iter(found))
+    own, notes = found[name], (f"dealt {name}; ways that meet mean and range: {'; '.join(fits) or 'none'}",)
+    if what == "range":
+        return study.recount(own.high, low_high=(own.low, own.high), n=DRAWS, seed=SEED, notes=notes)
+    return study.recount(own.mean, n=DRAWS, mc_error=errors[name], seed=SEED, notes=notes)
 
 
 # --- Agreement and time ------------------------------------------------------------------------------------------
@@ -450,7 +470,7 @@ def rollout_gap(data: Data, *, model: str, behavior: str) -> Recount:
         raise CannotRecount(f"definition not stated: {'; '.join(table.notes)}")
     rows = np.ones(len(table), bool)
     for codes, names, wanted in ((table.model, table.models, model), (table.behavior, table.behaviors, behavior)):
-        named = [i for i, name in enumerate(names) if wanted.casefold() in name.casefold()]
+        named = [i for i, name in enumerate(names) if _bare(wanted) in _bare(name)]
         if len(named) != 1:
             raise CannotRecount(f"{len(named)} of {', '.join(names)} hold {wanted!r}; expected one")
         rows &= codes == named[0]
@@ -458,6 +478,11 @@ def rollout_gap(data: Data, *, model: str, behavior: str) -> Recount:
     gap, welch = gap_of(table.score[rows], table.culture[rows], table.cultures.index(table.baseline), rng=rng)
     notes = (f"domains: {', '.join(table.domains)}", f"95% t interval {welch.low:.2f} to {welch.high:.2f}")
     return Recount(gap.value, n=gap.n, synthetic=table.synthetic, notes=notes)
+
+
+def _bare(name: str) -> str:
+    """Letters and digits alone: a release may write claude-sonnet-4-5 for claude-sonnet-4.5."""
+    return "".join(c for c in name.casefold() if c.isalnum())
 
 
 def table9(data: Data, *, clear: bool = False) -> Recount:

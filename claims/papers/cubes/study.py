@@ -124,6 +124,13 @@ class Study:
             raise CannotRecount(f"definition not stated: {reason}")
         return self.votes
 
+    @cached_property
+    def items_by_cell(self) -> NDArray[np.int64]:
+        """Shape (countries * questions,): items of each cell, those without any valid label too."""
+        votes = self.questioned
+        cell = votes.country * votes.n_questions + votes.question
+        return np.bincount(cell, minlength=votes.n_countries * votes.n_questions).astype(np.int64)
+
     def find_question(self, word: str, country: str = "", counts: list[int] | None = None) -> tuple[int, str]:
         """The question whose name holds a word, else the one cell with these label counts; and how it was found."""
         votes = self.questioned
