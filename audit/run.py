@@ -74,19 +74,24 @@ class Data:
 
     def beside(self, mapping: str, name: str) -> Path:
         """A file that the user's own mapping names, in the mapping's folder or below; nothing pins it."""
-        place = self.path(mapping).parent
-        try:
-            pin = Pin(name)
-        except ValueError as error:
-            raise CannotRecount(f"{mapping}: {error}") from None
-        if not (place / name).is_file():
-            raise CannotRecount(f"{mapping} names {name!r}, and there is no such file in {place}; put it there")
-        self._use(replace(self.files[mapping], pin=pin, path=place / name, sha256=digest(place / name)))
-        return place / name
+        path = self.path(mapping).parent / name
+        self._use(_beside(self.files[mapping], name, path))
+        return path
 
     def _use(self, located: Located) -> None:
         if located not in self.used:
             self.used.append(located)
+
+
+@cache
+def _beside(mapping: Located, name: str, path: Path) -> Located:
+    try:
+        pin = Pin(name)
+    except ValueError as error:
+        raise CannotRecount(f"{mapping.pin.name}: {error}") from None
+    if not path.is_file():
+        raise CannotRecount(f"{mapping.pin.name} names {name!r}, and {path.parent} has no such file; put it there")
+    return replace(mapping, pin=pin, path=path, sha256=digest(path))
 
 
 @cache

@@ -19,7 +19,7 @@ from countback.models.estimate import Estimate, Resampled
 from numpy.typing import NDArray
 
 SEED = 20260101
-DRAWS = 10_000
+DRAWS = 4_000
 JUDGED = "GPT-5 mini"  # the assistant of Tables 10 and 15 and of the slices
 KEY = ("model", "split", "mode", "language", "seed")
 RELEASED = (("test", "eval"), ("train", "gold"))  # the parts that Table 2 counts

@@ -120,9 +120,8 @@ class Rows:
 def load(data: Data, kind: str) -> Rows:
     """The rows of [[episodes]] or [[ratings]], read once; UserError for what a person has to mend."""
     path = data.path(MAPPING)
-    for block in _blocks(path, kind):
-        for name in _names(path.parent, block.file):
-            data.beside(MAPPING, name)  # its digest belongs to the evidence
+    for name in _files(path, kind):
+        data.beside(MAPPING, name)  # its digest belongs to the evidence
     found = _read(path, kind)
     if isinstance(found, UserError):
         raise found
@@ -179,6 +178,11 @@ def _read(path: Path, kind: str) -> Rows | UserError:
         for role in roles
     }
     return Rows(kind, joined, spec.values, frozenset({"", *spec.missing}), spec.synthetic, headers)
+
+
+@cache
+def _files(path: Path, kind: str) -> tuple[str, ...]:
+    return tuple(name for block in _blocks(path, kind) for name in _names(path.parent, block.file))
 
 
 def _names(folder: Path, pattern: str) -> list[str]:
