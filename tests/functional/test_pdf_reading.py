@@ -27,7 +27,7 @@ def run(code: str, *args: str) -> subprocess.CompletedProcess[str]:
 
 def test_importing_the_reader_does_not_import_pdfplumber() -> None:
     done = run(
-        "import sys, countback.fetch.pdf, countback.fetch.pdf_agree, countback.fetch.pdf_gaps\n"
+        "import sys, countback.fetch.pdf, countback.fetch.pdf.agree, countback.fetch.pdf.gaps\n"
         "print([m for m in ('pdfplumber', 'pdfminer', 'scipy') if m in sys.modules])"
     )
     assert (done.returncode, done.stdout.strip()) == (0, "[]"), done.stderr

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 from countback.fetch.errors import UserError
-from countback.fetch.pdf_agree import agree, evidence
-from countback.fetch.pdf_gaps import UNSEEN, GapTable, read_gap_table
+from countback.fetch.pdf.agree import agree, evidence
+from countback.fetch.pdf.gaps import UNSEEN, GapTable, read_gap_table
 from handmade_pdf import Sheet, ruled_table, write_pdf
 
 DATA = Path(__file__).parent / "data"

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from countback.fetch.errors import UserError
 from countback.fetch.pdf import CellValue, PdfTable, Unread, read_tables
-from countback.fetch.pdf_agree import Agreement, Number, agree, evidence
+from countback.fetch.pdf.agree import Agreement, Number, agree, evidence
 
 Row = Mapping[str, str]
 Numbers = dict[tuple[str, str], Number | Mapping[str, Number]]

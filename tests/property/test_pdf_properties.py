@@ -10,8 +10,8 @@ from pathlib import Path
 
 from countback.fetch.errors import UserError
 from countback.fetch.pdf import CellValue, PdfTable, Unread, parse_cell, read_tables
-from countback.fetch.pdf_agree import rounds_to
-from countback.fetch.pdf_grammar import DASHES
+from countback.fetch.pdf.agree import rounds_to
+from countback.fetch.pdf.grammar import DASHES
 from handmade_pdf import Sheet, width, write_pdf
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st

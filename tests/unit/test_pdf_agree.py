@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 from countback.fetch.errors import UserError
 from countback.fetch.pdf import PdfCell, PdfTable, header_key, parse_cell
-from countback.fetch.pdf_agree import agree, as_source, compare_readings, evidence, rounds_to
+from countback.fetch.pdf.agree import agree, as_source, compare_readings, evidence, rounds_to
 
 
 def table(*rows: str, header: str = "Model | acc | flips", sha256: str = "aa") -> PdfTable:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from countback.fetch.errors import UserError
 from countback.fetch.pdf import CellValue, PdfCell, PdfTable, Unread, read_tables
-from countback.fetch.pdf_agree import arxiv_version, compare_readings, require_version, sign_doubts
+from countback.fetch.pdf.agree import arxiv_version, compare_readings, require_version, sign_doubts
 from handmade_pdf import Sheet, ruled_table, width, write_pdf
 
 ROWS = [["Model", "acc", "n"], ["alpha", "0.61", "10"], ["beta", "0.71", "20"], ["gamma", "0.81", "30"]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal as D
 
 import pytest
-from countback.fetch.pdf_grammar import CellValue, Unread, half_unit, parse_cell
+from countback.fetch.pdf.grammar import CellValue, Unread, half_unit, parse_cell
 
 ACCEPTED: dict[str, dict[str, object]] = {
     "0.61": {"estimate": D("0.61")},

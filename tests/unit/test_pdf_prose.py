@@ -6,7 +6,7 @@ from decimal import Decimal as D
 from pathlib import Path
 
 import pytest
-from countback.fetch.pdf_prose import PdfNumber, read_numbers
+from countback.fetch.pdf.prose import PdfNumber, read_numbers
 from handmade_pdf import Sheet, ruled_table, width, write_pdf
 
 

@@ -487,7 +487,7 @@ def _bare(name: str) -> str:
 
 def table9(data: Data, *, clear: bool = False) -> Recount:
     """Gaps in Table 9 of the paper's PDF, or those whose interval is clear of zero."""
-    from countback.fetch.pdf_gaps import read_gap_table
+    from countback.fetch.pdf.gaps import read_gap_table
 
     found = read_gap_table(data.path(PAPER))
     if found.unread:

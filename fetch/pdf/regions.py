@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from countback.fetch.pdf_captions import Caption, gutter, is_caption_start
-from countback.fetch.pdf_columns import count_boundaries
-from countback.fetch.pdf_layout import Box, Glyph, Rule, View, bounding, lines_of, split
+from countback.fetch.pdf.captions import Caption, gutter, is_caption_start
+from countback.fetch.pdf.columns import count_boundaries
+from countback.fetch.pdf.layout import Box, Glyph, Rule, View, bounding, lines_of, split
 
 _SAME = 3.0  # points; how far the ends of the rules of one table may differ
 _SHORTEST = 60.0  # points; a shorter rule underlines a word or divides a fraction

@@ -1,6 +1,6 @@
 """Tables out of a PDF, each number with its page, box and raw characters, or "unread" with a reason.
 
-A number read from a PDF is a lead. It becomes evidence when a second source agrees (`countback.fetch.pdf_agree`).
+A number read from a PDF is a lead. It becomes evidence when a second source agrees (`countback.fetch.pdf.agree`).
 The reader knows rules, captions and white space; it knows no paper, so nothing here depends on where a table stands or
 what its rows are called. Needs the `pdf` extra (pdfplumber), imported when a file is opened.
 """
@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from countback.fetch.errors import UserError
-from countback.fetch.pdf_captions import Caption, find_captions, give_captions
-from countback.fetch.pdf_columns import Grid, read_grid
-from countback.fetch.pdf_grammar import CellValue, Unread, parse_cell
-from countback.fetch.pdf_layout import Box, Glyph, PageContent, View, lines_of, read_page, reading_of, split, text_of
-from countback.fetch.pdf_regions import find_regions, region_by_caption
-from countback.fetch.pdf_rows import RawCell
+from countback.fetch.pdf.captions import Caption, find_captions, give_captions
+from countback.fetch.pdf.columns import Grid, read_grid
+from countback.fetch.pdf.grammar import CellValue, Unread, parse_cell
+from countback.fetch.pdf.layout import Box, Glyph, PageContent, View, lines_of, read_page, reading_of, split, text_of
+from countback.fetch.pdf.regions import find_regions, region_by_caption
+from countback.fetch.pdf.rows import RawCell
 
 __all__ = ["CellValue", "PdfCell", "PdfTable", "Unread", "header_key", "parse_cell", "read_tables"]
 

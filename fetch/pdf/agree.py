@@ -16,8 +16,8 @@ from pathlib import Path
 
 from countback.fetch.errors import UserError
 from countback.fetch.pdf import CellValue, PdfCell, PdfTable, header_key, page_contents
-from countback.fetch.pdf_grammar import half_unit
-from countback.fetch.pdf_layout import lines_of, text_of
+from countback.fetch.pdf.grammar import half_unit
+from countback.fetch.pdf.layout import lines_of, text_of
 
 Number = int | float | Decimal | Fraction
 Source = Mapping[tuple[str, str], Number | Mapping[str, Number]]

@@ -11,8 +11,8 @@ from itertools import pairwise
 from statistics import median
 
 import numpy as np
-from countback.fetch.pdf_layout import Box, Glyph, Rule, lines_of, split, text_of, words_of
-from countback.fetch.pdf_rows import Line, RawRow, has_number, looks_like_data, may_part, numeric, rows_of
+from countback.fetch.pdf.layout import Box, Glyph, Rule, lines_of, split, text_of, words_of
+from countback.fetch.pdf.rows import Line, RawRow, has_number, looks_like_data, may_part, numeric, rows_of
 
 _STEP = 0.25  # points; the grid on which white strips are sought
 _STRIP = 0.45  # em; word spaces in a table are 0.25 to 0.33 em wide

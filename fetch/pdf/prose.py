@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from countback.fetch.pdf import page_contents, read_tables
-from countback.fetch.pdf_captions import gutter
-from countback.fetch.pdf_grammar import PROSE_NUMBER, SUPERSCRIPTS, CellValue, parse_cell
-from countback.fetch.pdf_layout import Box, Glyph, View, bounding, lines_of, split, text_of
+from countback.fetch.pdf.captions import gutter
+from countback.fetch.pdf.grammar import PROSE_NUMBER, SUPERSCRIPTS, CellValue, parse_cell
+from countback.fetch.pdf.layout import Box, Glyph, View, bounding, lines_of, split, text_of
 
 
 @dataclass(frozen=True)

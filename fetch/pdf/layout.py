@@ -13,7 +13,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from countback.fetch.pdf_grammar import DASHES, SUPERSCRIPTS
+from countback.fetch.pdf.grammar import DASHES, SUPERSCRIPTS
 
 Box = tuple[float, float, float, float]  # x0, top, x1, bottom
 _SPACE = 0.18  # em; TeX shrinks a word space to 0.22 em, a thin space is 0.17 em

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
-from countback.fetch.pdf_layout import Box, Glyph, View, bounding, lines_of, split, text_of, words_of
+from countback.fetch.pdf.layout import Box, Glyph, View, bounding, lines_of, split, text_of, words_of
 
 _LABEL = re.compile(
     r"(?P<kind>(?:Supplementary |Supp\. ?|Extended Data |Appendix )?(?:Table|Tab\.|Figure|Fig\.|Algorithm|Listing|Box))"

@@ -9,8 +9,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from countback.fetch.pdf_grammar import DASHES, CellValue, parse_cell
-from countback.fetch.pdf_layout import Box, Glyph, bounding, reading_of, split, text_of, words_of
+from countback.fetch.pdf.grammar import DASHES, CellValue, parse_cell
+from countback.fetch.pdf.layout import Box, Glyph, bounding, reading_of, split, text_of, words_of
 
 Line = list[Glyph]
 
