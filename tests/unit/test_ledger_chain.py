@@ -290,6 +290,18 @@ def test_an_entry_broken_in_two(path, lines):
             assert f"entry {n} (line {n}) was edited" in damaged(path, changed)
 
 
+def test_an_entry_broken_in_two_where_its_first_half_looks_whole(path):
+    """A body that holds "}}" may be cut right behind it."""
+    for number in range(3):
+        append(path, "check", {"deep": {"deeper": {}}, "number": number}, quiet)
+    lines = path.read_bytes().split(b"\n")[:-1]
+    for n in (1, 2, 3):
+        place = lines[n - 1].index(b"}},") + 2
+        changed = [*lines]
+        changed[n - 1] = lines[n - 1][:place] + b"\n" + lines[n - 1][place + 1 :]
+        assert f"entry {n} (line {n}) was edited" in damaged(path, changed)
+
+
 def test_an_append_stops_at_damage_it_meets(path, lines):
     path.write_bytes(path.read_bytes().replace(b'"number":9', b'"number":8'))
     with pytest.raises(IntegrityError, match="entry 9"):
