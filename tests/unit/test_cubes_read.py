@@ -279,6 +279,7 @@ def test_scores_become_a_table(tmp_path: Path) -> None:
         ("", r"\(none\)"),
         (HEADER + "bias,India,Health,m,1,1\n", "row 2 has 6 cells"),
         (HEADER + "bias,India,Health,m,1,1,11\n", "'11'; expected a number from 1 to 10"),
+        ('"' + HEADER, "is not CSV: unexpected end of data"),
         (HEADER + "bias,India,Health,m,1,1,nan\n", "'nan'; expected a number"),
         (HEADER + "bias,India,Health,m,1,1,high\n", "'high'; expected a number"),
     ],
@@ -286,6 +287,11 @@ def test_scores_become_a_table(tmp_path: Path) -> None:
 def test_scores_of_another_shape_stop(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(UserError, match=said):
         read_rollouts(scores(tmp_path, text))
+
+
+def test_scores_that_are_not_there_are_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="cannot be read: No such file"):
+        read_rollouts(tmp_path / "nowhere.csv")
 
 
 @pytest.mark.parametrize("names", [("India", "France"), ("none", "baseline", "India")])

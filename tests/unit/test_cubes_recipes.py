@@ -306,3 +306,20 @@ def test_every_recipe_is_used_by_a_claim_and_takes_its_arguments() -> None:
         n for n, f in vars(recipes).items() if getattr(f, "__module__", "") == recipes.__name__ and n[0].islower()
     }
     assert used == public
+
+
+def test_a_label_given_twice_is_held_out_with_its_twin_as_in_the_articles_script(tmp_path: Path) -> None:
+    slots = [{"annotator": who, "choice": label} for who, label in (("p1", "A"), ("p2", "A"), ("p3", "B"), ("p3", "A"))]
+    task = {"options": {"A": "x"}, "annotations": slots}
+    judged = {"data": {"option_a": "x"}, "annotations": []}
+    path = tmp_path / "ja.zip"
+    with zipfile.ZipFile(path, "w") as out:
+        out.writestr("human_annotations.json", json.dumps({"PK": {"tasks": [task]}}))
+        out.writestr("llm_annotations.json", json.dumps({"PK": {"tasks": [judged]}}))
+    data = Folder(path, path)
+    # p1 sees A, B, A: a hit; p2 likewise; p3 sees A, A with both answers: B misses and A hits.
+    found = recipes.held_out_rate(data)
+    assert (found.value, found.n) == (75, 4)
+    assert recipes.slots(data, valid=False).value == 0
+    with pytest.raises(CannotRecount, match="the question of an item cannot be told"):
+        recipes.cells(data)

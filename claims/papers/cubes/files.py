@@ -19,7 +19,7 @@ def members(path: Path, wanted: Sequence[str]) -> dict[str, bytes]:
     """The wanted files of a zip or folder, wherever in it they lie, and a synthetic one's marker if it is there."""
     if path.is_dir():
         names = [str(p.relative_to(path)) for p in sorted(path.rglob("*")) if p.is_file()]
-        return {base: (path / name).read_bytes() for base, name in _places(path, names, wanted).items()}
+        return {base: read_file(path / name) for base, name in _places(path, names, wanted).items()}
     with open_archive(path) as archive:
         return {base: archive.read(name) for base, name in _places(path, archive.names, wanted).items()}
 
@@ -35,6 +35,13 @@ def _places(path: Path, names: Sequence[str], wanted: Sequence[str]) -> dict[str
         if places:
             found[base] = places[0]
     return found
+
+
+def read_file(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}; check its name and permissions.") from error
 
 
 def utf8(data: bytes, source: str) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from countback.claims.papers.cubes.discover import QUESTIONS, behaviour_fields, country_name, question_fields
-from countback.claims.papers.cubes.files import MARKER, get, load_json, members, shape, utf8
+from countback.claims.papers.cubes.files import MARKER, get, load_json, members, read_file, shape, utf8
 from countback.claims.papers.cubes.rollouts import RolloutTable, read_scores
 from countback.fetch.codebook import Codebook
 from countback.fetch.errors import UserError
@@ -121,7 +121,7 @@ def read_judge_alignment(
 def read_rollouts(path: Path | str) -> RolloutTable:
     """scores.csv of the rollout archive (a zip, a folder, or the file itself) into a RolloutTable."""
     path = Path(path)
-    held = {SCORES_FILE: path.read_bytes()} if path.suffix == ".csv" else members(path, (SCORES_FILE,))
+    held = {SCORES_FILE: read_file(path)} if path.suffix == ".csv" else members(path, (SCORES_FILE,))
     source = f"{path}: {SCORES_FILE}"
     return read_scores(utf8(held[SCORES_FILE], source), source, synthetic=MARKER in held)
 

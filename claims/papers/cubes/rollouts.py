@@ -45,7 +45,10 @@ class RolloutTable:
 
 def read_scores(text: str, source: str, *, synthetic: bool = False) -> RolloutTable:
     """From the text of scores.csv. Raises UserError for a missing column, a ragged row or a score off the scale."""
-    rows = list(csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True))
+    try:
+        rows = list(csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True))
+    except csv.Error as error:
+        raise UserError(f"{source} is not CSV: {error}. Fetch the archive again.") from error
     header = rows[0] if rows else []
     missing = [name for name in COLUMNS if header.count(name) != 1]
     if missing:
