@@ -1,0 +1,72 @@
+"""Every finding has its sentence, with the numbers behind it and no more digits than they bear."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from countback.audit import judge_notes, judge_words
+from countback.audit.judge_tree import Figure, Trap, plain
+
+AUDIT = Path(judge_words.__file__).parent
+
+
+def figure(value: float, low: float, high: float, clusters: int) -> Figure:
+    return Figure(value, low, high, 500, "comparisons", clusters, "percentile", 0.95)
+
+
+def test_every_kind_that_is_found_has_words() -> None:
+    source = "".join((AUDIT / f"{name}.py").read_text(encoding="utf-8") for name in ("judge", "judge_traps"))
+    traps = set(re.findall(r'Trap\(\s*"([^"]+)"', source))
+    advice = set(re.findall(r'Advice\([^,]+, "([^"]+)"', source))
+    assert len(traps) > 20
+    assert len(advice) > 10
+    assert traps <= set(judge_notes._TRAPS)
+    assert advice == set(judge_words._ADVICE) == set(judge_words.HEADS)
+    choices = set(re.findall(r'Choice\("([^"]+)"', (AUDIT / "judge_input.py").read_text(encoding="utf-8")))
+    assert choices - {"country column"} == set(judge_notes._CHOICES)
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "clusters", "said"),
+    [
+        (0.1084, 0.0291, 0.1874, 30, "+11 points [+3, +19]"),
+        (0.1084, 0.0291, 0.1874, 300, "+10.8 points [+2.9, +18.7]"),
+        (-0.0004, -0.1, 0.1, 300, "0.0 points [-10.0, +10.0]"),  # no minus before nothing
+        (0.3, 0.0, 0.6, 5, "+30 points, too few items for an interval"),
+        (np.nan, np.nan, np.nan, 50, "undefined"),
+    ],
+)
+def test_points(value: float, low: float, high: float, clusters: int, said: str) -> None:
+    assert judge_words.points(figure(value, low, high, clusters)) == said
+
+
+def test_coefficients_and_shares() -> None:
+    assert judge_words.number(figure(0.4567, 0.35, 0.55, 40)) == "0.46 [0.35, 0.55]"
+    assert judge_words.number(figure(1.0, 1.0, 1.0, 40)) == "1.00"  # no interval where every resample is the same
+    assert judge_words.number(figure(0.4567, 0.35, 0.55, 4)) == "0.5 (too few items for an interval)"
+    assert judge_words.share(0.12345, 50) == "12%"
+    assert judge_words.share(0.12345, 500) == "12.3%"
+    assert judge_words.share_with_ends(figure(0.5, 0.4, 0.6, 50)) == "50% [40%, 60%]"
+    assert judge_words.listed(["a"]) == "a"
+    assert judge_words.listed("abc") == "a, b and c"
+    assert judge_words.listed("abcdefgh") == "a, b, c, d, e, f and 2 more"
+    assert (judge_words.counted(1, "judge"), judge_words.counted(1200, "item")) == ("1 judge", "1,200 items")
+
+
+def test_the_same_trap_of_several_judges_is_said_once() -> None:
+    traps = [Trap("one answer", {"judge": name, "named": False, "countries": 5}) for name in ("a", "b")]
+    traps.append(Trap("one answer", {"judge": "c", "named": True, "countries": 5}))
+    first, second = judge_notes.trap_lines(traps)
+    assert first.startswith("a and b: one answer for all 5 countries.")
+    assert second.startswith("c: one answer for all 5 countries, although it is given for each.")
+
+
+def test_plain_values_know_no_nan() -> None:
+    assert plain({"x": np.float64("nan"), ("a", "b"): np.int64(3), "l": (np.array([1.5, np.inf]),)}) == {
+        "x": None,
+        "a, b": 3,
+        "l": [[1.5, None]],
+    }
