@@ -66,7 +66,7 @@ def test_every_slot_has_one_reason(tmp_path: Path) -> None:
     assert report.pools["Nigeria"] == 6
     assert report.blank_panel == ("Nigeria/02",)
     assert report.free_texts == (("Nigeria/01", "B "), ("Nigeria/01", "c"), ("Nigeria/02", "The panel was blank"))
-    assert report.unmatched == ("Nigeria/02 (no judge task)",)
+    assert report.unmatched == ("Nigeria/02",)
     assert [table.raw[i] for i in np.flatnonzero(table.where(reason="duplicate"))] == ["C"]
     assert any("without the key choice" in note and note.endswith("(1)") for note in report.notes)
     assert any("already has one" in note for note in report.notes)
@@ -91,7 +91,7 @@ def test_judges_join_by_option_a_stripped_and_the_later_task_wins(tmp_path: Path
     table, report = read_judge_alignment(one_country(tmp_path, tasks, judge_tasks))
     rows = table.where(kind="judge")
     assert [table.labels[code] for code in table.label[rows]] == ["C", "C"]
-    assert report.unmatched == ("Nigeria, judge task 3 (no item)",)
+    assert report.spare_judge_tasks == ("Nigeria, judge task 3",)
     assert any("share option A" in note for note in report.notes)
 
 

@@ -323,3 +323,13 @@ def test_a_label_given_twice_is_held_out_with_its_twin_as_in_the_articles_script
     assert recipes.slots(data, valid=False).value == 0
     with pytest.raises(CannotRecount, match="the question of an item cannot be told"):
         recipes.cells(data)
+
+
+def test_a_release_without_any_comparison_says_so(tmp_path: Path) -> None:
+    task = {"options": {"A": "x"}, "annotations": [{"annotator": "p1", "choice": "A"}]}
+    path = tmp_path / "ja.zip"
+    with zipfile.ZipFile(path, "w") as out:
+        out.writestr("human_annotations.json", json.dumps({"PK": {"tasks": [task]}}))
+        out.writestr("llm_annotations.json", json.dumps({"PK": {"tasks": []}}))
+    with pytest.raises(CannotRecount, match="no label has a majority of others"):
+        recipes.comparisons(Folder(path, path))

@@ -37,9 +37,9 @@ class JudgeAlignmentReport:
     """What was found where, every count that the article states of the release, and what is odd.
 
     slots: country -> reason -> number of human label slots ("valid" among them); items: country -> tasks.
-    pools: country -> distinct annotators with any slot. unmatched: items without a judge task, and judge tasks
-    without an item. free_texts: (item, text) of slots that hold neither a label nor nothing; blank_panel: items on
-    which one of them has words like blank, which a person should read.
+    pools: country -> distinct annotators with any slot. unmatched: items without a judge task; spare_judge_tasks:
+    judge tasks without an item. free_texts: (item, text) of slots that hold neither a label nor nothing; blank_panel:
+    items on which one of them has words like blank, which a person should read.
     """
 
     source: str
@@ -51,6 +51,7 @@ class JudgeAlignmentReport:
     labels_per_item: Mapping[str, Mapping[int, int]]
     judges: tuple[str, ...]
     unmatched: tuple[str, ...]
+    spare_judge_tasks: tuple[str, ...]
     no_valid_label: tuple[str, ...]
     blank_panel: tuple[str, ...]
     free_texts: tuple[tuple[str, str], ...]
@@ -83,6 +84,7 @@ class _Found:
     texts: dict[str, dict[str, str]]  # human item -> its scalar fields, the matched judge task's among them
     country_of: dict[str, str]
     unmatched: list[str]
+    spare: list[str]
     notes: Counter[str]
 
 
@@ -97,7 +99,7 @@ def read_judge_alignment(
     """
     held = members(Path(path), (HUMAN_FILE, JUDGE_FILE))
     human, judge = (load_json(held[name], f"{path}: {name}") for name in (HUMAN_FILE, JUDGE_FILE))
-    found = _Found([], {}, {}, [], Counter())
+    found = _Found([], {}, {}, [], [], Counter())
     keys = _country_keys(human, judge)
     for key in keys:
         _read_country(keys[key], _tasks(human, key, HUMAN_FILE), _tasks(judge, key, JUDGE_FILE), found)
@@ -168,12 +170,12 @@ def _read_country(
         _note_extra(task, ("pod_title", "options", "annotations"), "human task", found.notes)
         match = by_option.get(option)
         if match is None:
-            found.unmatched.append(f"{item} (no judge task)")
+            found.unmatched.append(item)
             continue
         used[match] += 1
         found.texts[item] |= _scalars(get(judged[match], ("data",), dict, where), "data.")
         found.rows.extend(_judge_rows(item, country, judged[match], match, found.notes))
-    found.unmatched += [f"{country}, judge task {p + 1} (no item)" for p in by_option.values() if not used[p]]
+    found.spare += [f"{country}, judge task {p + 1}" for p in by_option.values() if not used[p]]
     if shared := sum(n - 1 for n in used.values()):
         found.notes[f"{country}: items that share their judge task with another item"] += shared
 
@@ -340,6 +342,7 @@ def _report(
         labels_per_item={c: dict(sorted(n.items())) for c, n in per_item.items()},
         judges=tuple(sorted({r.annotator for r in found.rows if r.kind == JUDGE})),
         unmatched=tuple(found.unmatched),
+        spare_judge_tasks=tuple(found.spare),
         no_valid_label=tuple(item for item, n in valid.items() if not n),
         blank_panel=tuple(dict.fromkeys(item for item, text in texts if _BLANK_PANEL.search(text))),
         free_texts=tuple(texts),

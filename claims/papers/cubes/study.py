@@ -84,10 +84,17 @@ class Study:
     @cache  # noqa: B019  (a Study lives as long as the process)
     def held_out(self, policy: Policy = "skip", country: str = "") -> HeldOut:
         """Held-out counts of the items that have a judge task, of one country if named."""
-        matched = np.isin(self.humans.item, self.table.item[self.table.kind == JUDGE])
+        unmatched = [self.table.items.index(item) for item in self.report.unmatched if item in self.table.items]
+        matched = ~np.isin(self.humans.item, unmatched)
         rows = self.humans.item[matched], self.humans.annotator[matched], self.human_labels[matched]
         result = held_out(*rows, self.judge_labels, labels=len(LABELS), policy=policy)
-        return result if not country else result.select(self.country_of_item == self.country(country))
+        if country:
+            result = result.select(self.country_of_item == self.country(country))
+        if not result.comparisons:
+            raise CannotRecount(
+                f"no label{' of ' + country if country else ''} has a majority of others to compare with"
+            )
+        return result
 
     @cache  # noqa: B019
     def differences(self, country: str = "", *, stratified: bool = True) -> dict[str, Difference]:
