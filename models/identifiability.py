@@ -244,15 +244,10 @@ def _origin_correlation(
     own = sparse.block_array(
         [[sparse.diags_array(by_country.sum(axis=0)), across], [across.T, sparse.diags_array(size)]]
     )
-    of_items = sparse.hstack([by_country, sparse.diags_array(by_annotator.sum(axis=1)) @ member])
-    of_people = sparse.hstack([homes, by_annotator.T @ member])
-    right = sparse.vstack([of_items, of_people]).toarray()
-    diagonal = np.concatenate(
-        [by_annotator.sum(axis=1) + 1 / ITEM_VARIANCE, by_annotator.sum(axis=0) + 1 / ANNOTATOR_VARIANCE]
-    )
-    equations = sparse.block_array([[None, by_annotator], [by_annotator.T, None]], format="csr")
-    equations += sparse.diags_array(diagonal)
-    information = own.toarray() - right.T @ _solve(equations, right, diagonal)
+    of_items = sparse.hstack([by_country, sparse.diags_array(by_annotator.sum(axis=1)) @ member]).toarray()
+    of_people = sparse.hstack([homes, by_annotator.T @ member]).toarray()
+    for_items, for_people = _solve(by_annotator, of_items, of_people)
+    information = own.toarray() - of_items.T @ for_items - of_people.T @ for_people
     ones = information[:, :n_countries].sum(axis=1)  # the countries' columns add up to the intercept
     projected = information - np.outer(ones, ones) / ones[:n_countries].sum()
     squares = projected**2
@@ -262,23 +257,29 @@ def _origin_correlation(
     return float(squares[:n_countries, n_countries:].sum() / np.sqrt(country * origin))
 
 
-def _solve(matrix: sparse.csr_array, right: Floats, diagonal: Floats) -> Floats:
-    """`matrix` (n, n), positive definite, solved for all columns of `right` at once by conjugate gradients."""
-    solution, rest = np.zeros_like(right), right.copy()
-    scaled = rest / diagonal[:, None]
+def _solve(pairs: sparse.csr_array, of_items: Floats, of_people: Floats) -> tuple[Floats, Floats]:
+    """The random part of the mixed model equations solved for all columns: (items, m) and (annotators, m).
+
+    The items' block is diagonal and eliminated; conjugate gradients do the rest.
+    """
+    items = (pairs.sum(axis=1) + 1 / ITEM_VARIANCE)[:, None]
+    people = (pairs.sum(axis=0) + 1 / ANNOTATOR_VARIANCE)[:, None]
+    across = pairs.T.tocsr()
+    solution, rest = np.zeros_like(of_people), of_people - across @ (of_items / items)
+    scaled = rest / people
     direction, size = scaled, (rest * scaled).sum(axis=0)
     small = 1e-14 * size  # of a squared norm
-    for _ in range(len(right)):  # exact arithmetic needs no more
+    for _ in range(len(rest)):  # exact arithmetic needs no more
         if (size <= small).all():
             break
-        ahead = matrix @ direction
+        ahead = people * direction - across @ ((pairs @ direction) / items)
         step = size / np.maximum((direction * ahead).sum(axis=0), np.finfo(float).tiny)
         solution += step * direction
         rest -= step * ahead
-        scaled = rest / diagonal[:, None]
+        scaled = rest / people
         before, size = size, (rest * scaled).sum(axis=0)
         direction = scaled + size / np.maximum(before, np.finfo(float).tiny) * direction
-    return solution
+    return (of_items - pairs @ solution) / items, solution
 
 
 def _factor_pairs(
