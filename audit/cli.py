@@ -217,6 +217,7 @@ def show(
 @click.option("--source", default="", metavar="TEXT", help="Where it was published.")
 @click.option("--reason", default="", metavar="TEXT", help="Why it is void, or resolved again.")
 @click.option("--outcome", default="", metavar="WORD", help="The outcome you expect, or void; the resolver decides.")
+@click.option("--labels", default="", metavar="A,B,C", help="The ordered labels of a label table, strictest first.")
 @LEDGER
 def resolve(
     names: tuple[str, ...],
@@ -225,6 +226,7 @@ def resolve(
     source: str,
     reason: str,
     outcome: str,
+    labels: str,
     ledger_file: Path | None,
 ) -> None:
     """Let the rule of a prediction decide on data, and append the outcome to the ledger."""
@@ -232,7 +234,8 @@ def resolve(
     from countback.audit.predict import open_books
     from countback.audit.resolve import Request, resolve_all
 
-    request = Request(data, released, source, reason, outcome)
+    ordered = tuple(label.strip() for label in labels.split(",")) if labels else ()
+    request = Request(data, released, source, reason, outcome, ordered)
     for entry in resolve_all(open_books(names), request, ledger.ledger_path(ledger_file), _progress_line):
         click.echo(f"{entry.body['prediction']}: {entry.body['outcome']} (ledger entry {entry.n})")
 
@@ -400,6 +403,20 @@ def judge(
     if json_file != "-" and not quiet:
         click.echo(present(found))
     ctx.exit(0 if found.concluded else 3)
+
+
+@cli.command(epilog="Example: countback twin twin.zip; countback check cubes --data . --unverified")
+@click.argument("out", type=click.Path(dir_okay=False, path_type=Path), metavar="OUT.zip")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of every random step.")
+def twin(out: Path, seed: int) -> None:
+    """Write a synthetic stand-in for the CuBEs release, and list which printed numbers it meets and which it cannot.
+
+    It serves to try the recounts before the real files are at hand; whatever is recounted from it stays unchecked.
+    """
+    from countback.audit.text import present_twin
+    from countback.claims.papers.cubes.twin import make_twin
+
+    click.echo(present_twin(make_twin(out, seed)))
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:

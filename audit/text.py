@@ -6,11 +6,15 @@ import shutil
 import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 from countback.audit.run import Run
 from countback.claims.coverage import STATUSES, UNBOUND, Found
 from countback.claims.verdict import FINDINGS, UNCHECKED, VERDICTS, Verdict
+
+if TYPE_CHECKING:
+    from countback.claims.papers.cubes.twin import TwinReport
 
 COLOURS = {
     "reproduced": "green",
@@ -149,6 +153,18 @@ def _next_step(paper: str, reason: str, verdicts: list[Verdict], pinned: bool) -
     if reason == "asserted only":
         return "; nothing in the paper or a release can check them"
     return ""
+
+
+def present_twin(report: TwinReport) -> str:
+    """What a synthetic twin is, what it meets and what it misses."""
+    lines = [
+        f"SYNTHETIC: {report.path}, seed {report.seed}, sha256 {report.sha256}",
+        "Nothing recounted from it can be reproduced: it was solved to meet the article's numbers.",
+        f"meets {len(report.met)} of {len(report.met) + len(report.missed)} recounts",
+    ]
+    lines += [f"  misses {line.claim}: printed {line.reported}, recounted {line.recounted}" for line in report.missed]
+    lines += [f"  cannot speak of {line.claim}: {line.note}" for line in report.absent]
+    return "\n".join(lines)
 
 
 def present_coverage(found: list[Found], everything: bool) -> str:
