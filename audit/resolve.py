@@ -35,13 +35,15 @@ TABLES = (".csv", ".json")
 
 @dataclass(frozen=True)
 class Request:
-    """What `predict resolve` was given. `outcome`: the word that the user expects, or void."""
+    """What `predict resolve` was given. `outcome`: the word that the user expects, or void; `labels`: ordered, of a
+    label table."""
 
     data: Path | None = None
     released: str = ""
     source: str = ""
     reason: str = ""
     outcome: str = ""
+    labels: tuple[str, ...] = ()
 
 
 def resolve_all(books: Sequence[Book], request: Request, path: Path, tell: Tell) -> list[Entry]:
@@ -92,7 +94,7 @@ def _decided(book: Book, prediction: Prediction, request: Request) -> dict[str, 
     happened = _instant(prediction, request)
     if not request.source.strip():
         raise UserError(f"{prediction.full_id}: --source is missing; expected where the data was published")
-    data, decision = _evidence(book, prediction, request.data, happened)
+    data, decision = _evidence(book, prediction, request, happened)
     if decision.outcome == OPEN:
         undecided = ", ".join(c.id for c in decision.criteria if c.holds is None)
         raise UserError(
@@ -123,16 +125,19 @@ def _instant(prediction: Prediction, request: Request) -> datetime:
 
 
 def _evidence(
-    book: Book, prediction: Prediction, given: Path | None, happened: datetime
+    book: Book, prediction: Prediction, request: Request, happened: datetime
 ) -> tuple[dict[str, Any], Decision]:
     """What the data is, for the record, and what it decides."""
-    if given is not None and given.suffix in TABLES:
-        read = read_evidence(given, prediction)
+    given, of_leads = request.data, isinstance(prediction.rule, LeadRule)
+    if given is not None and given.is_file() and (given.suffix in TABLES or not of_leads):
+        read = read_evidence(given, prediction, request.labels)
         digest = hashlib.sha256(given.read_bytes()).hexdigest()
         record = {"table": given.name, "sha256": digest, "rows": list(read.rows)}
         return record, prediction.decide(read.evidence, happened)
-    if not isinstance(prediction.rule, LeadRule):
-        raise UserError(f"{prediction.full_id}: expected a JSON file with the share and its interval as --data")
+    if not of_leads:
+        raise UserError(
+            f"{prediction.full_id}: --data is no file; expected labels of crossed items, or a JSON file with the share"
+        )
     folder = _pinned_folder(book, given)
     counted, used = count(book, prediction, Data(Sources(folder, offline=True).locate(book.paper)))
     if counted.synthetic:

@@ -7,7 +7,9 @@ Counts, as CSV with a header or as a JSON list of objects; `human` and `judge` a
     Pakistan,118,70,106
     "Nigeria; Philippines",246,162,190          # only their sum is known
 
-A share, as one JSON object: share, low, high (of its 95% interval), level, countries, items, crossed, method.
+A share: labels of the same items in several countries, in any form that countback.fetch.readers reads; or, where
+somebody estimated it, one JSON object with share, low, high (of its 95% interval), level, countries, items, crossed,
+method.
 """
 
 from __future__ import annotations
@@ -65,20 +67,57 @@ def read_instant(text: str, what: str) -> datetime:
     return when.astimezone(UTC)
 
 
-def read_evidence(path: Path, prediction: Prediction) -> Rows:
-    """The table that settles `prediction`. Raises UserError for anything that cannot be what it should be."""
+def read_evidence(path: Path, prediction: Prediction, labels: Sequence[str] = ()) -> Rows:
+    """The table that settles `prediction`; `labels` are the ordered labels of a label table, strictest first.
+
+    Raises UserError for anything that cannot be what it should be.
+    """
     if isinstance(prediction.rule, LeadRule):
         rows = _json(path, list) if path.suffix == ".json" else _csv(path)
         leads = tuple(_lead(row, f"{path}: row {number}") for number, row in enumerate(rows, 1))
         check_countries(leads, prediction.rule, str(path))
         return Rows(leads, tuple(rows))
-    if path.suffix != ".json":
+    if path.suffix == ".json" and not labels:
+        row = _json(path, dict)
+        return Rows(_share(row, path), (row,))
+    if not labels:
         raise UserError(
-            f"{path}: a share is not estimated here; fit the crossed labels with countback fit, and give what it finds "
-            f"as a JSON file with {', '.join(_SHARE_KEYS)}"
+            f"{path}: --labels is missing; expected the labels in their order, the strictest first, as in --labels "
+            "A,B,C, or a JSON file with the share and its interval"
         )
-    row = _json(path, dict)
-    return Rows(_share(row, path), (row,))
+    return estimated_share(path, labels)
+
+
+def estimated_share(path: Path, labels: Sequence[str]) -> Rows:
+    """Country's share of the variance of human labels, on the linear scale of their order, from crossed items.
+
+    An item with two questions counts as two. The share without a country-by-item effect stands beside it.
+    """
+    from countback.fetch.labels import HUMAN  # these read and compute with what no other prediction needs
+    from countback.fetch.readers import read_labels
+    from countback.models.shares import country_share
+
+    table, _ = read_labels(path, codebook=list(labels))
+    human = table.mask(table.kind == HUMAN)
+    unit = human.item.astype("int64") * len(human.questions) + human.question
+    codes = unit, human.country, human.annotator, human.label
+    found, plain = country_share(*codes), country_share(*codes, interaction=False)
+    row = {
+        "share": found.share,
+        "low": found.low,
+        "high": found.high,
+        "level": found.level,
+        "countries": found.countries,
+        "items": found.items,
+        "annotators": found.annotators,
+        "labels": found.labels,
+        "method": "moments on a linear scale: items random, with a country-by-item effect, annotators within countries",
+        "these_countries_alone": list(found.here),
+        "without_country_by_item": [plain.share, plain.low, plain.high],
+        "notes": list(found.notes),
+    }
+    share, low, high = (Fraction(x) for x in (found.share, found.low, found.high))
+    return Rows(Share(share, low, high, found.countries, found.items, True), (row,))
 
 
 def printed_leads(printed: Sequence[PrintedSpec]) -> tuple[Lead, ...]:

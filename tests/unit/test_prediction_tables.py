@@ -170,7 +170,7 @@ def test_a_share_that_cannot_decide(changes, sentence, cubes, tmp_path):
 def test_labels_are_no_share(cubes, tmp_path):
     path = tmp_path / "labels.csv"
     path.write_text("item,annotator,country,label\n", encoding="utf-8")
-    with pytest.raises(UserError, match="countback fit, and give what it finds as a JSON file with share, low"):
+    with pytest.raises(UserError, match="--labels is missing; expected the labels in their order"):
         read_evidence(path, cubes["p2"])
 
 
