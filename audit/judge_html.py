@@ -12,11 +12,18 @@ from pathlib import Path
 
 import numpy as np
 from countback.audit.judge_notes import choice_lines, trap_lines
-from countback.audit.judge_text import COLUMNS, comparison_row, flat_line, grid_line
+from countback.audit.judge_text import (
+    COLUMNS,
+    comparison_row,
+    design_lines,
+    flat_caution,
+    flat_line,
+    grid_line,
+    raters_line,
+)
 from countback.audit.judge_tree import Agreement, Audit, Comparison, JudgeReport
 from countback.audit.judge_words import advice_lines, counted, listed, number, points, share, share_with_ends
 from countback.fetch.errors import UserError
-from countback.models.identifiability import explain
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -70,26 +77,24 @@ def page(audit: Audit) -> str:
         files=[file["name"] for report in (audit.ingest, audit.judge_ingest) if report for file in report["files"]],
         version=version("countback"),
         advice=advice_lines(audit),
-        warning="" if audit.design.separable or len(audit.design.countries) < 2 else _design(audit)[0],
+        warning="" if audit.design.separable or len(audit.design.countries) < 2 else design_lines(audit)[0],
         traps=trap_lines(audit.traps),
-        design=_design(audit),
+        design=design_lines(audit),
         columns=["where", *COLUMNS[1:]],
         judges=[(report, _rows(report), _picture(report)) for report in audit.judges if report.overall is not None],
         agreement=[_agreement(row) for row in audit.agreement],
         not_concluded=trap_lines(audit.not_concluded),
         choices=choice_lines(audit.choices),
         counted=counted,
+        flat_caution=flat_caution,
         flat_line=flat_line,
+        raters_line=raters_line,
         grid_line=grid_line,
         number=number,
         points=points,
         listed=listed,
         isfinite=np.isfinite,
     )
-
-
-def _design(audit: Audit) -> list[str]:
-    return explain(audit.design, audit.scope.countries)
 
 
 def _rows(report: JudgeReport) -> list[list[str]]:

@@ -29,8 +29,9 @@ def _texts(texts: Sequence[str]) -> str:
     return f"such as {listed(texts[:3])}" if len(texts) > 3 else listed(texts)
 
 
-def _forms(forms: Mapping[str, int]) -> str:
-    return ", ".join(f"{form} {n:,}" for form, n in forms.items())
+def _forms(forms: Mapping[str, int], total: int) -> str:
+    shown = ", ".join(f"{form} {n:,}" for form, n in forms.items())
+    return f"{shown}, ..." if total > sum(forms.values()) else shown
 
 
 def _positions(f: Mapping[str, Any], _: str) -> str:
@@ -66,8 +67,7 @@ _TRAPS: dict[str, Callable[[Mapping[str, Any], str], str]] = {
     "no overlap": lambda f, who: f"{who}: none of its {f['rows']:,} answers is for an item that humans labelled.",
     "off the scale": lambda f, who: (
         f"{who}: {f['answers']:,} of {f['rows']:,} answers are not on the humans' scale "
-        f"({_forms(f['forms'])}{', ...' if f['answers'] > sum(f['forms'].values()) else ''}). They are not moved "
-        "onto it: an answer that is no label is a miss."
+        f"({_forms(f['forms'], f['answers'])}). They are not moved onto it: an answer that is no label is a miss."
     ),
     "no label": lambda f, who: (
         f"{who}: answers {_texts(f['texts'])} are no labels that humans used"
@@ -145,6 +145,10 @@ _TRAPS: dict[str, Callable[[Mapping[str, Any], str], str]] = {
     ),
     "flag": lambda f, _: f"{f['number']:,} {f['flag']}; they count like any other.",
     "refused": lambda f, _: f"{f['number']:,} {f['what']}: not read.",
+    "human answers off the scale": lambda f, _: (
+        f"{f['answers']:,} human answers are not among the labels "
+        f"({_forms({repr(x): n for x, n in f['forms'].items()}, f['answers'])}) and do not count."
+    ),
     "open tabs": lambda f, _: (
         f"{f['long']:,} of {f['labels']:,} labels took more than an hour (the longest {f['longest'] / 3600:.1f} "
         "hours): tabs left open. Only medians of times are given."

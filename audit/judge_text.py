@@ -77,16 +77,20 @@ def _traps(audit: Audit) -> Iterator[str]:
     yield ""
 
 
+def design_lines(audit: Audit) -> list[str]:
+    """What the design can separate, in sentences."""
+    lines = explain(audit.design, audit.scope.countries)
+    if audit.design.shared_items:
+        lines.append(
+            "Shared means one item id. Whether its wording was the same in each country, these labels cannot tell."
+        )
+    return lines
+
+
 def _design(audit: Audit) -> Iterator[str]:
     yield _title("WHAT THE DESIGN CAN SEPARATE")
-    for line in explain(audit.design, audit.scope.countries):
+    for line in design_lines(audit):
         yield _wrap(line, 4, "- ")
-    if audit.design.shared_items:
-        yield _wrap(
-            "Shared means one item id. Whether its wording was the same in each country, these labels cannot tell.",
-            4,
-            "- ",
-        )
     yield ""
 
 
@@ -156,14 +160,9 @@ def _judge(audit: Audit, report: JudgeReport) -> Iterator[str]:
     shown = [flat for flat in report.flat if not flat.skipped]
     for flat in shown:
         yield _wrap(flat_line(flat), 4, "- ")
-    few = int(audit.design.annotators_in.min())
-    if shown and few < FEW_ANNOTATORS:
-        yield _wrap(
-            f"flatter than {few} people a country is not yet flatter than a country: one judge reads for all "
-            "countries, and what separates the humans may be these people.",
-            4,
-            "! ",
-        )
+    caution = flat_caution(audit, report)
+    if caution:
+        yield _wrap(caution, 4, "! ")
     yield ""
 
 
@@ -180,18 +179,33 @@ def _worth(report: JudgeReport) -> Iterator[str]:
             4,
             "- ",
         )
+    worth = raters_line(report)
+    if worth:
+        yield _wrap(worth, 4, "- ")
+
+
+def raters_line(report: JudgeReport) -> str:
+    """How many humans the judge is worth; nothing where nothing can be concluded."""
     raters = report.raters
-    if raters is not None and not raters.note and raters.n_items:
-        worth = f"at least {raters.value:.0f}" if raters.capped else f"{raters.value:.1f}"
-        few = report.overall is None or not report.overall.difference.usable
-        if not few:
-            yield _wrap(
-                f"as good at predicting another human as {worth} humans combined (score {raters.score:.3f}; 0, 1, "
-                f"2 ... humans: {', '.join(f'{v:.3f}' for v in raters.curve)}; {raters.n_items:,} units; no "
-                "interval is computed)",
-                4,
-                "- ",
-            )
+    if raters is None or raters.note or report.overall is None or not report.overall.difference.usable:
+        return ""
+    worth = f"at least {raters.value:.0f}" if raters.capped else f"{raters.value:.1f}"
+    return (
+        f"as good at predicting another human as {worth} humans combined (score {raters.score:.3f}; 0, 1, 2 ... "
+        f"humans: {', '.join(f'{v:.3f}' for v in raters.curve)}; {raters.n_items:,} units; no interval is "
+        "computed)"
+    )
+
+
+def flat_caution(audit: Audit, report: JudgeReport) -> str:
+    """What flatter leans do not show yet, where few people stand for a country."""
+    few = int(audit.design.annotators_in.min())
+    if few >= FEW_ANNOTATORS or all(flat.skipped for flat in report.flat):
+        return ""
+    return (
+        f"flatter than {few} people a country is not yet flatter than a country: one judge reads for all "
+        "countries, and what separates the humans may be these people."
+    )
 
 
 def flat_line(flat: Flat) -> str:

@@ -251,6 +251,9 @@ def _of_export(inputs: Inputs, labels: Path) -> Iterator[Trap]:
         yield Trap("anchored" if flag == ANCHORED else "flag", {"flag": flag, "number": number})
     for what, number in report.refused.items():
         yield Trap("refused", {"what": what, "number": number})
+    if report.unmatched:
+        facts = {"answers": sum(report.unmatched.values()), "forms": dict(list(report.unmatched.items())[:6])}
+        yield Trap("human answers off the scale", facts)
     seconds = inputs.texts.seconds
     known = np.isfinite(seconds)
     long = int((seconds[known] > _LONG_SECONDS).sum())

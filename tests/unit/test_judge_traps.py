@@ -176,3 +176,10 @@ def test_label_studio_texts_under_two_ids_open_tabs_and_anchored_answers(tmp_pat
     assert facts["same text"] == {"key": "text", "texts": 1, "tasks": 2, "of": 30}
     assert facts["open tabs"] == {"long": 1, "labels": 90, "longest": 7200.0}
     assert facts["anchored"]["number"] == 12
+
+
+def test_human_answers_that_are_no_label(tmp_path: Path) -> None:
+    rows = [(i, who, "", "12"[i % 2]) for i in range(30) for who in ("p", "q")]
+    rows[3] = (*rows[3][:3], "see comment")
+    (off,) = [trap.facts for trap in audit(write(tmp_path / "l.csv", rows), codebook="1,2").traps]
+    assert off == {"answers": 1, "forms": {"see comment": 1}}
