@@ -93,9 +93,7 @@ def make(
 def present(made: Made) -> str:
     """What was made, what was noticed in reading, and the next command."""
     lines = [f"{made.folder}: made"]
-    lines += [
-        f"  tables/{d.id}.csv: {d.cells} cells to compare with the paper ({d.title}, {d.source})" for d in made.drafts
-    ]
+    lines += [f"  tables/{d.id}.csv: {d.title}, {d.source}; cells to confirm: {d.cells}" for d in made.drafts]
     lines += [f"  note: {note}" for note in made.notes]
     return "\n".join([*lines, f"next: countback check {made.folder}, then edit paper.toml and claims.toml in it"])
 

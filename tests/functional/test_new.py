@@ -46,7 +46,7 @@ def test_an_empty_folder_has_one_claim_and_it_holds(countback, tmp_path):
 
 def test_each_cell_of_a_table_waits_to_be_compared(countback, tmp_path, table):
     done = countback("new", "smith", "--table", table, "--into", "papers/mine")
-    assert "tables/table-03.csv: 9 cells to compare with the paper" in done.stdout
+    assert "tables/table-03.csv: Table 3, read from Table 3.csv; cells to confirm: 9" in done.stdout
     assert f"next: countback check {Path('papers/mine/smith')}" in done.stdout
     folder = tmp_path / "here" / "papers" / "mine" / "smith"
     assert (folder / "tables" / "table-03.csv").read_text(encoding="utf-8") == (
