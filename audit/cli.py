@@ -17,6 +17,7 @@ import click
 from countback.fetch.errors import UserError
 
 EXISTING = click.Path(exists=True, file_okay=False, path_type=Path)
+OUTPUT = click.Path(dir_okay=False, path_type=Path)
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 LEDGER = click.option(
     "--ledger",
@@ -329,80 +330,27 @@ def diff(ctx: click.Context, first: str, second: str, as_json: bool, ledger_file
 )
 @click.argument("labels", type=click.Path(exists=True, path_type=Path))
 @click.option("--judges", type=click.Path(exists=True, path_type=Path), metavar="FILE", help="Labels by models.")
-@click.option(
-    "--reader", metavar="NAME", help="How to read LABELS (long, wide, label-studio ...); found out without it."
-)
-@click.option("--config", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-              help="Settings in TOML; a draft to edit is written where FILE does not exist yet.")  # fmt: skip
+@click.option("--reader", metavar="NAME", help="How to read LABELS (long, wide, label-studio ...).")
+@click.option("--config", type=OUTPUT, metavar="FILE", help="Settings in TOML; where there is no FILE, a draft of it.")
 @click.option("--columns", multiple=True, metavar="ROLE=COLUMN,...", help="Which column of LABELS is what.")
 @click.option("--judge-columns", multiple=True, metavar="ROLE=COLUMN,...", help="The same for the judges' file.")
 @click.option("--labels", "codebook", metavar="LOW,...,HIGH", help="The labels in order; without it those humans used.")
 @click.option("--set", "choices", multiple=True, metavar="KEY=VALUE", help="Any other setting, as in duplicates=last.")
 @click.option("--json", "json_file", metavar="FILE", help="Write everything as JSON; - prints it and nothing else.")
-@click.option(
-    "--html", "html_file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write a page."
-)
+@click.option("--html", "html_file", type=OUTPUT, metavar="FILE", help="Write a page.")
 @click.option("--draws", type=click.IntRange(100, 100_000), default=1000, show_default=True, help="Resamples of items.")
 @click.option("--seed", type=click.IntRange(0), default=20261129, show_default=True, help="Of every random step.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing; the files and the exit code answer.")
-@click.pass_context
-def judge(
-    ctx: click.Context,
-    labels: Path,
-    judges: Path | None,
-    reader: str | None,
-    config: Path | None,
-    columns: tuple[str, ...],
-    judge_columns: tuple[str, ...],
-    codebook: str | None,
-    choices: tuple[str, ...],
-    json_file: str | None,
-    html_file: Path | None,
-    draws: int,
-    seed: int,
-    quiet: bool,
-) -> None:
+def judge(labels: Path, judges: Path | None, **options: Any) -> None:
     """Audit a team's own labels: may a judge replace a human, where not, and what can these labels tell at all?
 
     LABELS is an export of human labels (CSV, Excel, Label Studio, Potato, Argilla, doccano ...), with judges in it or
     in a file of their own. Exit 0 done, 2 something has to be said or mended first, 3 nothing could be concluded.
     """
-    from countback.audit.judge import audit_labels
-    from countback.audit.judge_input import write_draft
-    from countback.audit.judge_settings import read_settings
-    from countback.audit.judge_text import present
-    from countback.audit.judge_tree import as_json
+    from countback.audit.judge_command import run
 
-    drafted = config is not None and not config.exists()
-    settings = read_settings(
-        labels,
-        judges,
-        config=None if drafted else config,
-        reader=reader,
-        columns=columns,
-        judge_columns=judge_columns,
-        codebook=codebook,
-        choices=choices,
-    )
-    if drafted:
-        assert config is not None
-        write_draft(labels, settings, config)
-        raise UserError(f"{config} was written: read it, correct it, and run the same command again")
-    tell = _progress_line if sys.stderr.isatty() and not quiet else lambda line: None
-    found = audit_labels(labels, judges, settings, draws=draws, seed=seed, tell=tell)
-    if json_file is not None:
-        content = as_json(found)
-        if json_file == "-":
-            click.echo(json.dumps(content, indent=1, ensure_ascii=True, allow_nan=False))
-        else:
-            write_json(Path(json_file), content)
-    if html_file is not None:
-        from countback.audit.judge_html import write_html
-
-        write_html(found, html_file)
-    if json_file != "-" and not quiet:
-        click.echo(present(found))
-    ctx.exit(0 if found.concluded else 3)
+    tell = _progress_line if sys.stderr.isatty() and not options["quiet"] else lambda line: None
+    click.get_current_context().exit(run(labels, judges, tell=tell, write_json=write_json, **options))
 
 
 @cli.command(epilog="Example: countback twin twin.zip; countback check cubes --data . --unverified")
