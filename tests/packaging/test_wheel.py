@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ["fetch", "models", "claims", "audit"]
-SHIPPED = {".py", ".toml", ".csv", ".json", ".html", ".css", ".js"}
+SHIPPED = {".py", ".toml", ".csv", ".json", ".html", ".css", ".js", ".j2"}
 
 
 def tree() -> set[str]:
