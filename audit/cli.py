@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from countback.audit.report_command import report
 from countback.fetch.errors import UserError
 
 EXISTING = click.Path(exists=True, file_okay=False, path_type=Path)
@@ -32,6 +33,9 @@ LEDGER = click.option(
 @click.version_option(package_name="countback")
 def cli() -> None:
     """Recount the numbers of papers about LLM judges and human annotators, and say which of them hold."""
+
+
+cli.add_command(report)
 
 
 @cli.command(epilog="Example: countback check culture-converse --json verdicts.json")

@@ -1,0 +1,166 @@
+"""The report as one HTML page: no network, no font of its own, everything there without scripts.
+
+Words come from `report_words`; nothing is computed. Every text is escaped by jinja2 (extra `report`), and the page
+forbids any script but its own by its hash, so a hostile paper folder stays text.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from countback.audit import report_words as words
+from countback.audit.predict import Status
+from countback.audit.predict_text import criterion_words
+from countback.audit.report_data import Cell, Line, Section, Told, anchor
+from countback.audit.report_pictures import Moment, timeline, verdict_counts
+from countback.claims.decision import OPEN, OVERDUE
+from countback.claims.resolve_lead import LeadRule
+from countback.claims.verdict import FINDINGS, VERDICTS
+from countback.fetch.errors import UserError
+
+TEMPLATES = Path(__file__).parent / "templates"
+INLINE = 6  # a check of more numbers than this folds their list away
+CHUNK = 500  # rows of one table; a browser lays out only the tables that are in sight
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Findings with one cause: recorded together, or each new one alone."""
+
+    new: bool
+    since: str
+    why: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Of a table's cell: how many claims about it have a verdict, and the first of them."""
+
+    verdict: str
+    count: int
+    first: Line
+    label: str
+
+
+def page(told: Told, papers: Sequence[Section], predictions: Sequence[Status], today: date) -> str:
+    """The page as text. Raises UserError without jinja2 or matplotlib."""
+    try:
+        import jinja2
+    except ImportError:
+        raise UserError(
+            "A report needs jinja2, which is not installed: pip install 'countback[report]'; countback check "
+            "--json needs nothing"
+        ) from None
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    script = (TEMPLATES / "report_filter.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return environment.get_template("report.html.j2").render(
+        told=told,
+        sections=papers,
+        findings=findings(papers),
+        loud=loud(papers),
+        counts=verdict_counts([s for s in papers if s.lines]) if told.verdicts else "",
+        predictions=predictions,
+        timeline=timeline([_moment(status) for status in predictions], today) if predictions else "",
+        today=today,
+        script=script,
+        digest=digest,
+        verdicts=VERDICTS,
+        broken=FINDINGS,
+        inline=INLINE,
+        chunks=chunks,
+        marks=marks,
+        titles_of={section.id: titles(section) for section in papers},
+        files=files,
+        criteria=criteria,
+        anchor=anchor,
+        words=words,
+    )
+
+
+def findings(papers: Sequence[Section]) -> list[Finding]:
+    """Unexpected verdicts first, then the recorded findings by their cause."""
+    new: list[Finding] = []
+    known: dict[tuple[str, str, str], list[Line]] = defaultdict(list)
+    for section in papers:
+        for line in section.lines:
+            since, why = section.why_known(line)
+            if not section.expected(line):
+                new.append(Finding(True, since, why, (line,)))
+            elif line.verdict in FINDINGS:
+                known[section.id, since, why].append(line)
+    return new + [Finding(False, since, why, tuple(lines)) for (_, since, why), lines in known.items()]
+
+
+def loud(papers: Sequence[Section]) -> list[tuple[str, str, int]]:
+    """What has to be said in big words: paper, which data proves nothing, how many claims."""
+    from countback.audit.report_data import PROVES_NOTHING
+
+    found = []
+    for section in papers:
+        for reason, lines in section.unchecked():
+            if reason in PROVES_NOTHING:
+                found.append((section.id, reason, len(lines)))
+    return found
+
+
+def chunks(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
+    """Pieces that a browser can lay out one by one."""
+    for start in range(0, len(lines), CHUNK):
+        yield lines[start : start + CHUNK]
+
+
+def marks(cell: Cell) -> list[Mark]:
+    """One mark for each verdict that claims about the cell have, the worst first."""
+    found: dict[str, list[Line]] = {}
+    for line in cell.about:
+        found.setdefault(line.verdict, []).append(line)
+    return [
+        Mark(verdict, len(lines), lines[0], f"{verdict}: " + "; ".join(line.name for line in lines[:8]))
+        for verdict, lines in found.items()
+    ]
+
+
+def titles(section: Section) -> dict[str, str]:
+    """Table ids and what the paper calls them."""
+    return {name: table.spec.title for name, table in section.paper.tables.items()} if section.paper else {}
+
+
+def files(section: Section) -> list[tuple[str, str, str, str]]:
+    """Every file of the inputs and of the evidence: name, release, sha256, status."""
+    found = {(f.file, f.sha256): (f.file, f.release, f.sha256, f.status) for f in section.inputs}
+    for line in section.lines:
+        for used in line.evidence.files:
+            found.setdefault((used.file, used.sha256), (used.file, "", used.sha256, used.status))
+    return list(found.values())
+
+
+def _moment(status: Status) -> Moment:
+    spec = status.prediction.spec
+    resolved = status.resolutions[-1].at.date() if status.resolutions else None
+    name = status.prediction.full_id
+    return Moment(name, status.state, spec.made, spec.deadline.date() if spec.deadline else None, resolved)
+
+
+def criteria(status: Status) -> list[tuple[str, str]]:
+    """Each criterion of an open prediction with its present numbers; none where nothing at hand speaks to it."""
+    if status.state not in (OPEN, OVERDUE) or status.present.source == "nothing":
+        return []
+    rule = status.prediction.rule
+    only = rule.only if isinstance(rule, LeadRule) else ""
+    found: Any = status.present.decision.criteria
+    return [(c.id, criterion_words(c, rule, status.present.intervals)) for c in found if only in ("", c.id)]

@@ -1,0 +1,142 @@
+"""Pictures of a report as SVG text: counts of verdicts, and predictions on a line of time.
+
+Drawn by matplotlib without a display. Colours are the page's own (currentColor and CSS variables), so that one drawing
+serves light, dark and paper; each has a title and a description for whoever cannot see it.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from countback.audit.report_data import Section
+from countback.audit.report_words import SYMBOLS
+from countback.claims.verdict import VERDICTS
+from countback.fetch.errors import UserError
+
+INK = "#010203"  # stands for the page's text colour until the drawing is text
+SHADES = {word: f"#01020{digit}" for digit, word in enumerate(VERDICTS, start=4)}  # for var(--VERDICT)
+HATCHES = {"differs": "xxx", "inconsistent": "///", "uninformative": "...", "unchecked": "", "reproduced": ""}
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A prediction on the line of time. `deadline` None: it has none."""
+
+    name: str
+    state: str
+    made: date
+    deadline: date | None
+    resolved: date | None = None
+
+
+def _figure(width: float, height: float) -> Any:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise UserError(
+            "The pictures of a report need matplotlib, which is not installed: pip install 'countback[report]'"
+        ) from None
+    return Figure(figsize=(width, height))
+
+
+def _svg(figure: Any, salt: str, title: str, description: str) -> str:
+    """The drawing as an <svg> element: colours of the page, no ids that two drawings could share, no metadata."""
+    import matplotlib
+    from markupsafe import escape
+
+    out = io.StringIO()
+    settings: Any = {"svg.fonttype": "none", "svg.hashsalt": salt, "font.family": "sans-serif"}
+    with matplotlib.rc_context(settings), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing")  # the reader's fonts draw the text, not ours
+        figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    drawing = out.getvalue()
+    drawing = drawing[drawing.index("<svg") :]
+    drawing = re.sub(r"<metadata>.*?</metadata>", "", drawing, flags=re.DOTALL)
+    drawing = re.sub(r' id="[a-z_0-9.]+"(?=>|/)', lambda m: "" if re.search(r"_\d+\"", m[0]) else m[0], drawing)
+    drawing = drawing.replace(INK, "currentColor")
+    for word, shade in SHADES.items():
+        drawing = drawing.replace(shade, f"var(--{word})")
+    drawing = re.sub(r'font: ([0-9.]+)px [^;"]*', r"font: \1px system-ui, sans-serif", drawing)
+    head = f'<svg role="img" aria-labelledby="{salt}-title {salt}-text" '
+    words = f'<title id="{salt}-title">{escape(title)}</title><desc id="{salt}-text">{escape(description)}</desc>'
+    start = drawing.index(">") + 1
+    opening = re.sub(r'(width|height)="[^"]*pt" ', "", drawing[:start]).replace("<svg ", head, 1)
+    return opening + words + drawing[start:]
+
+
+def verdict_counts(sections: Sequence[Section]) -> str:
+    """Shares of verdicts, one bar a paper, agreement to the left; the counts stand in the table below it."""
+    figure = _figure(9, 0.55 * len(sections) + 0.75)
+    axes = figure.add_axes((0.01, 0.0, 0.98, 1.0))
+    axes.set_axis_off()
+    axes.set_xlim(0, 1)
+    axes.set_ylim(len(sections) + 0.35, -0.6)
+    for row, section in enumerate(sections):
+        left, total = 0.0, max(len(section.lines), 1)
+        axes.text(
+            0,
+            row - 0.3,
+            f"{section.id} ({len(section.lines):,})",
+            color=INK,
+            fontsize=10,
+            va="center",
+            parse_math=False,
+        )
+        for word in VERDICTS:
+            share = section.counts[word] / total
+            if share:
+                axes.barh(
+                    row + 0.12, share, 0.42, left, color=SHADES[word], edgecolor=INK, linewidth=0.6,
+                    hatch=HATCHES.get(word, ""),
+                )  # fmt: skip
+                if share > 0.07:
+                    axes.text(
+                        left + share / 2, row + 0.12, f"{SYMBOLS[word][0]} {section.counts[word]:,}", color=INK,
+                        fontsize=9, ha="center", va="center",
+                        bbox={"facecolor": "none", "edgecolor": "none", "pad": 1},
+                    )  # fmt: skip
+                left += share
+    told = "; ".join(
+        f"{section.id}: " + ", ".join(f"{n} {word}" for word, n in section.counts.items() if n) for section in sections
+    )
+    return _svg(figure, "counts", "Verdicts of each paper", told)
+
+
+def timeline(moments: Sequence[Moment], today: date) -> str:
+    """Predictions from the day they were made to their deadline, and today."""
+    days = [m.made for m in moments] + [m.deadline for m in moments if m.deadline] + [today]
+    first, last = min(days).toordinal(), max(days).toordinal()
+    span = max(last - first, 30)
+    figure = _figure(9, 0.55 * len(moments) + 0.9)
+    axes = figure.add_axes((0.01, 0.0, 0.98, 1.0))
+    axes.set_axis_off()
+    axes.set_xlim(first - 0.02 * span, first + 1.08 * span)
+    axes.set_ylim(len(moments) + 0.3, -1.2)
+    now = today.toordinal()
+    axes.plot([now, now], [-0.75, len(moments)], color=INK, linewidth=1, linestyle=":")
+    axes.text(now, -0.95, f"today, {today}", color=INK, fontsize=9, ha="center" if now > first + span * 0.1 else "left")
+    for row, m in enumerate(moments):
+        end = m.deadline.toordinal() if m.deadline else first + int(1.06 * span)
+        axes.plot(
+            [m.made.toordinal(), end], [row + 0.15] * 2, color=INK, linewidth=2, linestyle="-" if m.deadline else "--"
+        )
+        axes.plot([m.made.toordinal()], [row + 0.15], marker="o", color=INK)
+        if m.deadline:
+            axes.plot([end], [row + 0.15], marker="|", markersize=12, color=INK)
+        if m.resolved:
+            axes.plot([m.resolved.toordinal()], [row + 0.15], marker="D", color=INK)
+        until = f"until {m.deadline}" if m.deadline else "no deadline"
+        axes.text(
+            first, row - 0.2, f"{m.name}: {m.state}, made {m.made}, {until}", color=INK, fontsize=9, parse_math=False
+        )
+    told = "; ".join(
+        f"{m.name}: {m.state}, made {m.made}, " + (f"deadline {m.deadline}" if m.deadline else "no deadline")
+        for m in moments
+    )
+    return _svg(figure, "timeline", "Predictions from the day they were made to their deadline", told)
