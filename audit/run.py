@@ -186,7 +186,7 @@ def _recount(paper: Paper, claim: Claim, files: dict[str, Located]) -> Verdict:
     if not isinstance(found, Recount):
         raise UserError(f"{claim.full_id}: recipe {claim.recipe} must return a Recount, found {type(found).__name__}")
     evidence |= {"files": _used(data), "versions": kit()}
-    verdict = v.judge_recount(claim, found, evidence)
+    verdict = v.judge_recount(claim, found, evidence, paper.spec.rounding)
     if found.synthetic:
         return v.not_evidence(verdict, v.SYNTHETIC)
     if any(located.status != "verified" for located in data.used):

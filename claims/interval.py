@@ -15,6 +15,10 @@ from math import isqrt, lcm
 Exact = int | Fraction
 
 
+class Contradiction(Exception):
+    """Numbers that cannot all hold, whatever they are compared with: the message says why."""
+
+
 @dataclass(frozen=True, slots=True)
 class Interval:
     """All x with low <= x <= high; both bounds belong to it."""

@@ -3,7 +3,7 @@
 predicate            of                                   holds when
 inside               point, low, high       low <= point <= high
 at-least at-most more-than less-than equal-text        two
-ascending descending any numbers            each step may be level
+ascending descending two numbers or more    each step may be level
 highest lowest       first is the one claimed, the rest the others (or the whole column)
 dates-ascending      dates
 short-hash           short form, full form  prefix and suffix agree
@@ -36,6 +36,8 @@ class Held:
 
 def _ordered(x: Numbers, *, strict: bool = False) -> Held:
     """Whether some values in the intervals rise: the highest lower bound so far must not pass the next upper bound."""
+    if len(x) < 2:
+        raise UserError("an order takes at least two numbers, found one; name all of them in `of`")
     floor, gap, worst = x[0].low, Fraction(0), ""
     for before, now in pairwise(x):
         floor = max(floor, before.low)
@@ -55,6 +57,8 @@ def _inside(x: Numbers, extra: Extra) -> Held:
 
 def _extremum(sign: int) -> Callable[[Numbers, Extra], Held]:
     def check(x: Numbers, extra: Extra) -> Held:
+        if len(x) < 2:
+            raise UserError("an extreme takes at least two numbers, found one; name the others after it in `of`")
         rivals = [(-v if sign < 0 else v) for v in x[1:]]
         claimed = -x[0] if sign < 0 else x[0]
         gap = max([v.low - claimed.high for v in rivals] + [Fraction(0)])

@@ -1,8 +1,9 @@
 """Arithmetic between printed numbers, carried as exact intervals.
 
 A *value relation* computes the interval of values that its operands allow; it agrees with the number it `equals` when
-the two intervals meet. A *predicate* says whether something can hold at all (`sorted`, `inside`, `at least` ...): it
-disagrees only when no choice of unrounded values makes it true.
+the two intervals meet. The interval is the smallest one wherever each operand stands once; a formula that names one
+twice gets a wider one, never a narrower. A *predicate* says whether something can hold at all (`ascending`, `inside`,
+`at-least` ...): it disagrees only when no choice of unrounded values makes it true.
 
     relation             of                                   more              gives
     equal                one number                                             itself
@@ -19,7 +20,8 @@ disagrees only when no choice of unrounded values makes it true.
     count-share          integers k of n                      n = ...           the percentages 100 k / n that exist
     joint-share          percentages                          n = [...]         percentages that integers meet together
     moment-mean moment-sd moment-median   percentages at scores 1..k (or scores = [...])   of that distribution
-    ci-low ci-high       point, sd (or a percentage)          n = ...           that end of a 95% bootstrap interval
+                                          (moment-sd with n = ... allows the sample's sd beside the population's)
+    ci-low ci-high       point, sd (or a percentage twice)    n = ..., resamples = ...   that end of a 95% interval
     matching             two equally long lists: how many pairs have a >= b (an interval of counts)
     formula              names                                expr = "a * b"    + - * / abs min max
 
@@ -35,7 +37,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 
-from countback.claims.interval import Interval, total
+from countback.claims import distribution
+from countback.claims.interval import Contradiction, Interval, total
 from countback.claims.reported import Reported
 from countback.fetch.errors import UserError
 
@@ -65,12 +68,13 @@ def _weighted_mean(x: Numbers, extra: Extra) -> Interval:
     """Exact bounds of sum(w x) / sum(w), w in intervals: each bound is at a vertex that a threshold on x finds."""
     if len(extra.weights) != len(x):
         raise UserError(f"weighted-mean has {len(x)} numbers and {len(extra.weights)} weights; give one each")
-    if any(w.low < 0 for w in extra.weights) or sum(w.high for w in extra.weights) == 0:
+    if any(w.high < 0 for w in extra.weights) or sum(w.high for w in extra.weights) <= 0:
         raise UserError("weighted-mean needs weights of zero or more, not all zero")
-    pairs = list(zip(x, extra.weights, strict=True))
-    lows = [_heaviest([(v.low, w) for v, w in pairs], to_low=True)]
-    highs = [_heaviest([(v.high, w) for v, w in pairs], to_low=False)]
-    return Interval(min(lows), max(highs))
+    weights = [Interval(max(w.low, Fraction(0)), w.high) for w in extra.weights]  # "0.0" is no negative weight
+    pairs = list(zip(x, weights, strict=True))
+    return Interval(
+        _heaviest([(v.low, w) for v, w in pairs], to_low=True), _heaviest([(v.high, w) for v, w in pairs], to_low=False)
+    )
 
 
 def _heaviest(pairs: list[tuple[Fraction, Interval]], *, to_low: bool) -> Fraction:
@@ -96,9 +100,14 @@ def _median(values: list[Fraction]) -> Fraction:
 
 
 def _range(x: Numbers, extra: Extra) -> Interval:
-    highest, lowest = max(v.high for v in x), min(v.low for v in x)
+    """max - min; the two ends of it are two numbers, so one wide interval alone makes no range."""
+    if len(x) < 2:
+        return Interval.of(0)
+    order = range(len(x))
+    tops, bottoms = sorted(order, key=lambda i: x[i].high)[-2:], sorted(order, key=lambda i: x[i].low)[:2]
     surely = max(v.low for v in x) - min(v.high for v in x)
-    return Interval(max(surely, Fraction(0)), highest - lowest)
+    widest = max(x[i].high - x[j].low for i in tops for j in bottoms if i != j)
+    return Interval(max(surely, Fraction(0)), widest)
 
 
 def pair(x: Numbers, name: str) -> tuple[Interval, Interval]:
@@ -143,11 +152,24 @@ def _remainder_mean(x: Numbers, extra: Extra) -> Interval:
     if len(x) != 4:
         raise UserError(f"remainder-mean takes overall, n, part, n of the part; found {len(x)} numbers")
     overall, n, part, m = x
-    return (overall * n - part * m) / (n - m)
+    if n.high <= m.low:
+        raise Contradiction(f"the part has {float(m.mid):g} cases, the whole {float(n.mid):g}: nothing remains")
+    if n.low <= m.high:
+        raise ZeroDivisionError
+    ends = [  # linear in each mean and in m / (n - m), so the bounds are at the vertices
+        (o * whole - p * some) / (whole - some)
+        for o in (overall.low, overall.high)
+        for p in (part.low, part.high)
+        for whole in (n.low, n.high)
+        for some in (m.low, m.high)
+    ]
+    return Interval(min(ends), max(ends))
 
 
 def _choose(x: Numbers, extra: Extra) -> Interval:
     n, k = (whole(value, "choose") for value in pair(x, "choose"))
+    if min(k, n - k) > 10_000:
+        raise UserError(f"choose counts up to 10,000 of n, found {k} of {n}")
     return Interval.of(math.comb(n, k))
 
 
@@ -163,6 +185,18 @@ def integers_in(percentage: Interval, n: int) -> tuple[int, int]:
     return max(0, math.ceil(percentage.low * n / 100)), min(n, math.floor(percentage.high * n / 100))
 
 
+def _shares_between(low: int, high: int, n: int, target: Interval) -> Interval:
+    """The percentages 100 k / n, k = low..high, that meet the target; the nearest one where none does."""
+    first, last = integers_in(target, n)
+    met = max(first, low), min(last, high)
+    if met[0] > met[1]:
+        near = min(
+            (min(max(k, low), high) for k in (first, last)), key=lambda k: abs(Fraction(100 * k, n) - target.mid)
+        )
+        met = near, near
+    return Interval.of(Fraction(100 * met[0], n), Fraction(100 * met[1], n))
+
+
 def _count_share(x: Numbers, extra: Extra) -> Interval:
     """The percentage 100 k / n nearest to the target (all of those that meet it): GRIM for a share."""
     if len(extra.n) != 1 or extra.target is None:
@@ -170,24 +204,24 @@ def _count_share(x: Numbers, extra: Extra) -> Interval:
     n = whole(extra.n[0], "count-share")
     if n == 0:
         raise UserError("count-share needs n above zero")
-    first, last = integers_in(extra.target, n)
-    if first > last:
-        near = min((first, last), key=lambda k: abs(Fraction(100 * k, n) - extra.target.mid))  # type: ignore[union-attr]
-        return Interval.of(Fraction(100 * near, n))
-    return Interval.of(Fraction(100 * first, n), Fraction(100 * last, n))
+    return _shares_between(0, n, n, extra.target)
 
 
 def _joint_share(x: Numbers, extra: Extra) -> Interval:
     """The total percentage that whole counts behind the parts' percentages can add to."""
     if len(extra.n) != len(x):
         raise UserError(f"joint-share has {len(x)} percentages and {len(extra.n)} values of n; give one for each")
-    counts = [integers_in(p, whole(n, "joint-share")) for p, n in zip(x, extra.n, strict=True)]
-    if any(first > last for first, last in counts):
-        raise UserError("joint-share: one part is no whole count of its n; check it with count-share first")
-    cases = total(extra.n).low
-    return Interval.of(
-        Fraction(100 * sum(c[0] for c in counts)) / cases, Fraction(100 * sum(c[1] for c in counts)) / cases
-    )
+    counts = []
+    for percentage, cases in zip(x, (whole(n, "joint-share") for n in extra.n), strict=True):
+        first, last = integers_in(percentage, cases)
+        if first > last:
+            raise Contradiction(f"no whole count of {cases} is {float(percentage.mid):g}%")
+        counts.append((first, last))
+    n = whole(total(extra.n), "joint-share")
+    if n == 0:
+        raise UserError("joint-share needs n above zero")
+    low, high = sum(first for first, _ in counts), sum(last for _, last in counts)
+    return _shares_between(low, high, n, extra.target or Interval.of(0, 100))
 
 
 def _scores(x: Numbers, extra: Extra) -> tuple[Fraction, ...]:
@@ -197,42 +231,15 @@ def _scores(x: Numbers, extra: Extra) -> tuple[Fraction, ...]:
     return scores
 
 
-def _linear_bounds(shares: Numbers, weight: Sequence[Fraction]) -> Interval:
-    """Bounds of sum(w p) / 100 over percentages p in their intervals that add to exactly 100 (greedy is exact)."""
-    room = Fraction(100) - sum(p.low for p in shares)
-    if room < 0 or sum(p.high for p in shares) < 100:
-        raise UserError("the printed distribution cannot add to 100%; check its sum first")
-    ends = []
-    rising = sorted(range(len(shares)), key=lambda i: weight[i])
-    for order in (rising, rising[::-1]):
-        left, value = room, sum((w * p.low for w, p in zip(weight, shares, strict=True)), Fraction(0))
-        for i in order:
-            step = min(left, shares[i].width)
-            value += step * weight[i]
-            left -= step
-        ends.append(value / 100)
-    return Interval(ends[0], ends[1])
-
-
-def _moment_mean(x: Numbers, extra: Extra) -> Interval:
-    return _linear_bounds(x, _scores(x, extra))
-
-
 def _moment_sd(x: Numbers, extra: Extra) -> Interval:
-    """var = E(s - c)^2 - (mean - c)^2 for any fixed c; with c inside the mean's interval the second part is tiny."""
-    scores = _scores(x, extra)
-    mean = _linear_bounds(x, scores)
-    about = _linear_bounds(x, [(s - mean.mid) ** 2 for s in scores])
-    return (about - Interval.of(0, (mean.width / 2) ** 2)).sqrt()
-
-
-def _moment_median(x: Numbers, extra: Extra) -> Interval:
-    """Scores whose share below is at most half and share above at most half, for some distribution that prints so."""
-    scores = _scores(x, extra)
-    possible = [score for i, score in enumerate(scores) if total(x[:i]).low <= 50 and total(x[i + 1 :]).low <= 50]
-    if not possible:
-        raise UserError("the printed distribution has no median; check its sum first")
-    return Interval(min(possible), max(possible))
+    """Of everyone; where n is given, the sample's (divided by n - 1) is allowed too."""
+    found = distribution.sd(x, _scores(x, extra))
+    if not extra.n:
+        return found
+    n = whole(extra.n[0], "moment-sd")
+    if n < 2:
+        raise UserError(f"moment-sd needs an n of two or more, found {n}")
+    return Interval(found.low, (found.square() * Interval.of(Fraction(n, n - 1))).sqrt().high)
 
 
 Z95 = Interval(Fraction(195996, 100000), Fraction(195997, 100000))
@@ -243,31 +250,47 @@ def _ci_end(sign: int) -> Callable[[Numbers, Extra], Interval]:
     """An end of a 95% percentile bootstrap interval of a mean: point +- z sd / sqrt(n), widened by what B draws leave.
 
     The end is the 2.5% quantile of B draws; its Monte Carlo sd is sqrt(p (1 - p) / B) / phi(z) standard errors, 0.0845
-    of one at B = 1000. Four of those are allowed, and the second-order skew that a bounded score can add (0.1 se).
+    of one at B = 1000; four of those are allowed. A skewness g moves both ends by (z^2 - 1) g sd / 6 n, and a lattice
+    of whole scores by half a step, 1 / 2 n: 4 sd / n allows a skewness of 5 and an sd of 0.3. For a percentage g sd is
+    known, at most 100, and the two are less than 100 / n together.
     """
 
     def end(x: Numbers, extra: Extra) -> Interval:
-        if len(x) != 2 or len(extra.n) != 1:
-            raise UserError("ci-low and ci-high take a point and an sd (or the same percentage twice), and n")
-        point, sd = x
-        spread = sd if extra.names != ("binomial",) else (sd * (Interval.of(100) - sd)).sqrt()
-        se = spread / extra.n[0].sqrt()
-        noise = Fraction(2672, 1000) / Fraction(math.isqrt(max(extra.resamples, 1) * 10**6), 1000) * BOOTSTRAP_SIGMAS
-        slack = noise + Fraction(1, 10)
-        reach = (Z95 + Interval.of(-slack, slack)) * se
+        if len(x) != 2 or len(extra.n) != 1 or extra.n[0].low < 1 or extra.resamples < 1:
+            raise UserError(
+                "ci-low and ci-high take a point and an sd (or the same percentage twice), an n and a number of "
+                "resamples above zero"
+            )
+        point, n = x[0], extra.n[0]
+        binomial = extra.names == ("binomial",)
+        spread = _binomial_sd(x[1]) if binomial else Interval(max(x[1].low, Fraction(0)), max(x[1].high, Fraction(0)))
+        noise = Fraction(2672, 1000) / Fraction(math.isqrt(extra.resamples * 10**6), 1000) * BOOTSTRAP_SIGMAS
+        shape = (Fraction(100) if binomial else 4 * spread.high) / n.low
+        reach = (Z95 + Interval.of(-noise, noise)) * (spread / n.sqrt()) + Interval(-shape, shape)
         return point - reach if sign < 0 else point + reach
 
     return end
 
 
+def _binomial_sd(percentage: Interval) -> Interval:
+    """sqrt(p (100 - p)), which rises up to p = 50 and falls after it."""
+    ends = [p * (100 - p) for p in (max(percentage.low, Fraction(0)), min(percentage.high, Fraction(100)))]
+    top = Fraction(2500) if percentage.low <= 50 <= percentage.high else max(ends)
+    return Interval(min(ends), top).sqrt()
+
+
 def _matching(x: Numbers, extra: Extra) -> Interval:
     """How many of the pairs (first half against second half) have a >= b: surely, and at most."""
+    if len(x) % 2:
+        raise UserError(f"matching takes two equally long lists, found {len(x)} numbers")
     half = len(x) // 2
     pairs = list(zip(x[:half], x[half:], strict=True))
     return Interval.of(sum(a.low >= b.high for a, b in pairs), sum(a.high >= b.low for a, b in pairs))
 
 
 def _formula(x: Numbers, extra: Extra) -> Interval:
+    if len(extra.names) != len(x):
+        raise UserError(f"formula has {len(x)} numbers and {len(extra.names)} names; write of = {{ a = ..., b = ... }}")
     names = dict(zip(extra.names, x, strict=True))
     tree = _tree(extra.expr)
 
@@ -327,9 +350,9 @@ VALUES: dict[str, Callable[[Numbers, Extra], Interval]] = {
     "choose": _choose,
     "count-share": _count_share,
     "joint-share": _joint_share,
-    "moment-mean": _moment_mean,
+    "moment-mean": lambda x, extra: distribution.mean(x, _scores(x, extra)),
     "moment-sd": _moment_sd,
-    "moment-median": _moment_median,
+    "moment-median": lambda x, extra: distribution.median(x, _scores(x, extra)),
     "ci-low": _ci_end(-1),
     "ci-high": _ci_end(+1),
     "matching": _matching,

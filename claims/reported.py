@@ -34,6 +34,7 @@ ROUNDING: dict[str, tuple[Fraction, Fraction, bool, bool]] = {
     "exact": (_NONE, _NONE, True, True),
 }
 ACCEPTED = ("half-up", "half-even")  # what a paper that states no rule may have used
+_PULL = Fraction(1, 10**12)  # nearer to a tie than this lies no mean of fewer than 10^11 items, unless it is one
 
 _MINUS = {"\u2212": "-", "\u2010": "-", "\u2011": "-", "\ufe63": "-", "\uff0d": "-", "$-$": "-"}
 _MATH = re.compile(r"\$([^$]*[0-9}])\$")  # LaTeX: $-0.126$ and not the money of "$142-$148"
@@ -98,18 +99,30 @@ class Reported:
             below = above = _UNIT
         return Interval(self.value - below * self.step, self.value + above * self.step)
 
+    def ends(self, rule: str) -> tuple[bool, bool]:
+        """Whether the low and the high end of that hull print as this themselves."""
+        near, far = ROUNDING[rule][2:]
+        if self.step == 0:
+            return True, True
+        if rule == "half-even":
+            near = far = (self.value / self.step) % 2 == 0
+        if self.value == 0:  # both ends lie away from zero
+            return far, far
+        return (near, far) if self.value > 0 else (far, near)
+
+    def printing(self, rule: str) -> Interval:
+        """The values that print as this under one rule, an end that does not pulled in by `_PULL` of a unit."""
+        hull, (low_in, high_in) = self.rounded(rule), self.ends(rule)
+        pull = self.step * _PULL
+        return Interval(hull.low if low_in else hull.low + pull, hull.high if high_in else hull.high - pull)
+
 
 def unround(printed: str, rule: str = "half-up-or-down", digits: int | None = None) -> tuple[Interval, bool, bool]:
     """Bounds of what `rule` prints as `printed` (at `digits` decimals), and whether each bound itself prints so."""
     number = parse(printed, exact=False)
     step = number.step if digits is None else Fraction(1, 10**digits)
-    low_in, high_in = ROUNDING[rule][2:]
-    if rule == "half-even":
-        low_in = high_in = (number.value / step) % 2 == 0
-    if number.value < 0:
-        low_in, high_in = high_in, low_in
-    interval = Interval(number.value - step / 2, number.value + step / 2)
-    return replace(number, step=step, interval=interval).rounded(rule), low_in, high_in
+    number = replace(number, step=step, interval=Interval(number.value - step / 2, number.value + step / 2))
+    return number.rounded(rule), *number.ends(rule)
 
 
 def parse(text: str, *, exact: bool | None = None, within: tuple[str, str] | None = None) -> Reported:

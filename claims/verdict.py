@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from countback.claims.interval import Interval, decimal_text
-from countback.claims.predicates import PREDICATES
+from countback.claims.interval import Contradiction, Interval, decimal_text
+from countback.claims.predicates import PREDICATES, Held
 from countback.claims.registry import Check, Claim, Nested, Operand
 from countback.claims.relations import VALUES, Extra
-from countback.claims.reported import Reported, parse
+from countback.claims.reported import ACCEPTED, Reported, parse
 from countback.fetch.errors import UserError
 
 REPRODUCED, CONSISTENT = "reproduced", "consistent"
@@ -34,6 +34,11 @@ UNDEFINED, MODEL_FAILED, SYNTHETIC, UNVERIFIED, UNCONFIRMED = (
     "unverified data",
     "unconfirmed transcription",
 )
+
+HULL = "half-up-or-down"  # the closed hull of the accepted rules
+TRUNCATED = "only truncation explains the printed value, rounding does not"
+TIE = "they meet at a tie of rounding only, and no one rule prints all of these numbers"
+OF_ITSELF = "equal sum product mean median min max at-least at-most ascending descending highest lowest equal-text"
 
 SIGMAS = 4  # Monte Carlo standard errors allowed on top of rounding: one honest claim in 16,000 is flagged
 
@@ -138,38 +143,47 @@ def _ends(interval: Interval) -> list[str]:
 def judge_relation(claim: Claim, rounding: str = "") -> Verdict:
     """Decide a relation. `rounding` is the rule the paper states, "" when it states none.
 
-    Without a stated rule, half-up and half-even are accepted; when neither explains the target, truncation is tried
-    and, where it explains it, named in the reason (the verdict stays `consistent`: the numbers do not contradict).
+    Without a stated rule, half-up and half-even are accepted, each for all the numbers at once; when neither explains
+    the claim, truncation is tried and, where it explains it, named in the reason (the verdict stays `consistent`: the
+    numbers do not contradict).
     """
     check = claim.check
     assert check is not None
     try:
         if check.relation in PREDICATES:
-            return _judge_predicate(claim, check, rounding or "half-up-or-down")
+            return _judge_predicate(claim, check, rounding)
         return _judge_value(claim, check, rounding)
     except ZeroDivisionError:
         return Verdict(claim, UNINFORMATIVE, "a divisor may be zero", evidence=_evidence(check))
+    except Contradiction as error:
+        return Verdict(claim, INCONSISTENT, str(error), n=len(check.of), agrees=False, evidence=_evidence(check))
     except UserError as error:
         raise UserError(f"{claim.full_id}: {error}", exit_code=error.exit_code) from None
 
 
 def _judge_value(claim: Claim, check: Check, rounding: str) -> Verdict:
+    """Try the accepted rules, then truncation; what is shown is the first that explains the target, else the first."""
     target = check.target
     assert target is not None
     assert target.number is not None
-    used, reason = rounding or "half-up-or-down", ""
-    printed, implied = _bounds(target.number, used), value(check, used)
-    agrees = _agree(check, implied, printed, used)
-    if not agrees and not rounding:
-        cut = _bounds(target.number, "truncation")
-        for operand_rule in (used, "truncation"):
-            attempt = value(check, operand_rule)
-            if _agree(check, attempt, cut, "truncation"):
-                implied, printed, agrees, used = attempt, cut, True, "truncation"
-                reason = "only truncation explains the printed value, rounding does not"
-                break
-    verdict = CONSISTENT if agrees else INCONSISTENT
-    if _could_not_fail(check, implied):
+    tried: list[tuple[str, Interval, Interval, bool]] = []
+    contradiction: Contradiction | None = None
+    for rule in (rounding,) if rounding else (HULL, "truncation"):
+        try:
+            implied, printed = value(check, rule), _bounds(target.number, rule)
+        except Contradiction as error:
+            contradiction = contradiction or error
+            continue
+        tried.append((rule, implied, printed, _agree(check, implied, printed, rule)))
+        if tried[-1][-1]:
+            break
+    if contradiction is not None and not (tried and tried[-1][-1]):
+        raise contradiction
+    rule, implied, printed, agrees = tried[-1] if tried[-1][-1] else tried[0]
+    verdict, reason = (CONSISTENT, "") if agrees else (INCONSISTENT, TIE if implied.meets(printed) else "")
+    if rule == "truncation" and not rounding:
+        reason = TRUNCATED
+    if _could_not_fail(check, implied, rounding):
         verdict, reason = UNINFORMATIVE, "the implied interval covers every printable value"
     return Verdict(
         claim,
@@ -180,31 +194,44 @@ def _judge_value(claim: Claim, check: Check, rounding: str) -> Verdict:
         decimal_text(implied.gap(printed), 9),
         len(check.of),
         agrees,
-        {**_evidence(check), "rounding": used},
+        {**_evidence(check), "rounding": rule},
     )
 
 
 def _agree(check: Check, implied: Interval, printed: Interval, rule: str) -> bool:
-    """Whether some value is both implied and printed so.
+    """Whether one rule of rounding explains all the numbers at once.
 
-    Intervals that only touch do so at a tie of rounding, which half-even may print either way. Two prints of one value
-    by one rule cannot lie a whole unit apart, so `equal` asks for more than a touch; and what is cut off never reaches
-    the next printed value.
+    Closed hulls that share more than a point do so under every rule. Those that only touch meet at a tie, where the
+    rules part: one number at a tie may be printed either way (binary fractions decide), but where several lie at ties
+    one rule must print them all. No rule prints one value as 4.20 and as 4.21, or the mean of 3.80 and 4.60 as 4.21.
     """
-    if not implied.meets(printed):
-        return False
-    touch = implied.high == printed.low or printed.high == implied.low
-    if check.relation == "equal" and implied.width and printed.width:
-        return not touch
-    if rule == "truncation" and printed.width:
-        away = printed.low if printed.low < 0 else printed.high  # the end that prints as the next value
-        return not (touch and away in (implied.low, implied.high) and not (implied.low < away < implied.high))
-    return True
+    if rule != HULL or not implied.meets(printed):
+        return implied.meets(printed)
+    if max(implied.low, printed.low) < min(implied.high, printed.high) or _rounded_numbers(check) <= 1:
+        return True
+    assert check.target is not None
+    assert check.target.number is not None
+    for each in ACCEPTED:
+        try:
+            if value(check, each).meets(_bounds(check.target.number, each)):
+                return True
+        except Contradiction:
+            continue
+    return False
+
+
+def _rounded_numbers(check: Check) -> int:
+    """How many of the numbers behind a check are rounded, the target's included."""
+    operands = (*check.of, *check.weights, *check.n, *((check.target,) if check.target else ()))
+    return sum(
+        _rounded_numbers(o.check) if isinstance(o, Nested) else o.number is not None and o.number.step > 0
+        for o in operands
+    )
 
 
 def _bounds(number: Reported, rule: str) -> Interval:
     """What a printed number stands for; an inequality such as "< .001" or "> 5" stands for one side of its bound."""
-    interval = number.rounded(rule)
+    interval = number.printing(rule)
     if number.kind != "inequality":
         return interval
     far = max(abs(interval.low), abs(interval.high), Fraction(1)) * 10**9
@@ -239,26 +266,39 @@ def _extra(check: Check, rule: str) -> Extra:
         check.names,
         check.expr,
         check.resamples,
-        target.rounded(rule) if target is not None else None,
+        _bounds(target, rule) if target is not None else None,
         tuple(o.text for o in check.of if isinstance(o, Operand)),
         tuple(o.number for o in check.of if isinstance(o, Operand) and o.number is not None),
     )
 
 
-def _could_not_fail(check: Check, implied: Interval) -> bool:
+def _could_not_fail(check: Check, implied: Interval, rounding: str) -> bool:
+    """Whether every value that could be printed in place of the target would have agreed."""
     number = check.target.number if check.target is not None else None
-    if check.relation == "count-share" and number is not None and number.step:
-        n = _intervals(check.n, "exact")[0].low
-        return n * number.step >= 100  # every printable percentage is some k of n
+    if number is None:
+        return False
+    if _compares_with_itself(check):
+        return True
+    if check.relation == "count-share" and number.step and number.kind == "number":
+        reach = number.step if rounding else number.step * 3 / 2  # rounded or cut off: half a unit below, one above
+        return _intervals(check.n, "exact")[0].low * reach >= 100
     if check.domain is None:
         return False
-    return implied.covers(Interval(parse(check.domain[0], exact=True).value, parse(check.domain[1], exact=True).value))
+    low, high = (parse(end, exact=True).value for end in check.domain)
+    return implied.low <= low + number.step / 2 and high - number.step / 2 <= implied.high
 
 
-def _judge_predicate(claim: Claim, check: Check, rule: str) -> Verdict:
-    held = PREDICATES[check.relation](_intervals(check.of, rule), _extra(check, rule))
+def _judge_predicate(claim: Claim, check: Check, rounding: str) -> Verdict:
+    tried: list[tuple[str, Held]] = []
+    for rule in ACCEPTED if rounding == HULL else (rounding,) if rounding else (*ACCEPTED, "truncation"):
+        tried.append((rule, PREDICATES[check.relation](_intervals(check.of, rule), _extra(check, rule))))
+        if tried[-1][1].possible:
+            break
+    used, held = tried[-1] if tried[-1][1].possible else tried[0]
     verdict, reason = (CONSISTENT if held.possible else INCONSISTENT), ""
-    if not held.informative:
+    if held.possible and used == "truncation" and not rounding:
+        reason = TRUNCATED
+    if not held.informative or _compares_with_itself(check):
         verdict, reason = UNINFORMATIVE, "no printable value could have failed"
     return Verdict(
         claim,
@@ -268,8 +308,16 @@ def _judge_predicate(claim: Claim, check: Check, rule: str) -> Verdict:
         gap=decimal_text(held.gap, 9),
         n=len(check.of),
         agrees=held.possible,
-        evidence={**_evidence(check), "rounding": rule},
+        evidence={**_evidence(check), "rounding": rounding or (HULL if used in ACCEPTED else used)},
     )
+
+
+def _compares_with_itself(check: Check) -> bool:
+    """Whether one and the same printed number stands on every side."""
+    operands = (*check.of, *((check.target,) if check.target else ()))
+    printed = {(o.address, o.text) for o in operands if isinstance(o, Operand)}
+    nested = any(isinstance(o, Nested) for o in operands)
+    return check.relation in OF_ITSELF.split() and len(operands) > 1 and len(printed) == 1 and not nested
 
 
 def _evidence(check: Check) -> dict[str, Any]:
@@ -296,8 +344,11 @@ def _evidence(check: Check) -> dict[str, Any]:
 # --- recounts from released data ----------------------------------------------------------------------------------
 
 
-def judge_recount(claim: Claim, found: Recount, evidence: dict[str, Any]) -> Verdict:
-    """Compare a recount with the printed number: within rounding, and SIGMAS Monte Carlo errors where it was drawn."""
+def judge_recount(claim: Claim, found: Recount, evidence: dict[str, Any], rounding: str = "") -> Verdict:
+    """Compare a recount with the printed number: within rounding, and SIGMAS Monte Carlo errors where it was drawn.
+
+    `rounding` is the rule the paper states; where it states none and nothing was drawn, truncation is tried and named.
+    """
     assert claim.number is not None
     slack = Fraction(0)
     if found.mc_error is not None:
@@ -320,17 +371,21 @@ def judge_recount(claim: Claim, found: Recount, evidence: dict[str, Any]) -> Ver
         if claim.number.kind == "estimate":  # the point is of all the data, so nothing was drawn for it
             pairs.append((found.value, claim.number.parts[0], Fraction(0)))
             shown = f"{float(found.value):g} [{found.low_high[0]:g}, {found.low_high[1]:g}]"
-    gaps = [_close(x, allowed).gap(_bounds(number, "half-up-or-down")) for x, number, allowed in pairs]
-    worst = max(gaps, key=abs)
+    gaps = [_close(x, allowed).gap(_bounds(number, rounding or HULL)) for x, number, allowed in pairs]
+    worst, reason = max(gaps, key=abs), ""
+    if worst and not rounding and found.mc_error is None:
+        cut = [Interval.of(Fraction(x)).meets(_bounds(number, "truncation")) for x, number, _ in pairs]
+        worst, reason = (Fraction(0), TRUNCATED) if all(cut) else (worst, "")
     return Verdict(
         claim,
         DIFFERS if worst else REPRODUCED,
+        reason,
         recounted=shown,
         interval=found.interval,
         gap=_shown(worst),
         n=found.n,
         agrees=not worst,
-        evidence=evidence,
+        evidence={**evidence, "rounding": "truncation"} if reason else evidence,
     )
 
 

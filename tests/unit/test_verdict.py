@@ -20,10 +20,10 @@ def relation(name: str, of: list[str], equals: str, **more: object) -> Claim:
     return Claim("c", "p", "arithmetic", {}, "reads", equals, check.target.number, check=check)
 
 
-def recount(reported: str, **found: object) -> v.Verdict:
+def recount(reported: str, *, rounding: str = "", **found: object) -> v.Verdict:
     number = parse(reported) if not reported.isalpha() else word(reported)
     claim = Claim("c", "p", "recount", {}, "reads", reported, number, recipe="r")
-    return v.judge_recount(claim, Recount(**found), {})  # type: ignore[arg-type]
+    return v.judge_recount(claim, Recount(**found), {}, rounding)  # type: ignore[arg-type]
 
 
 def test_consistent_and_inconsistent_with_the_gap():
@@ -44,6 +44,92 @@ def test_truncation_is_tried_and_named_only_when_rounding_fails():
     assert v.judge_relation(relation("ratio", ["2", "3"], "0.65")).verdict == "inconsistent"
 
 
+@pytest.mark.parametrize("stated", ["", "half-up-or-down", "half-up", "half-even"])
+@pytest.mark.parametrize(
+    ("name", "of", "equals"),
+    [
+        ("equal", ["3.21"], "3.20"),  # 3.205 is one or the other, never both
+        ("mean", ["3.80", "4.60"], "4.21"),  # 3.805 and 4.605 would have to be cut and 4.205 rounded up
+        ("mean", ["3.80", "4.60"], "4.19"),
+        ("weighted-mean", ["3.80", "4.60"], "4.21"),
+        (
+            "sum",
+            ["1.21", "0.30", "0.10"],
+            "1.59",
+        ),  # 1.205, 0.295 and 0.095 would be 1.595, which prints no less than 1.60
+        ("median", ["1.0", "2.0", "3.0"], "2.1"),
+        ("max", ["1.0", "2.0", "3.0"], "3.1"),
+    ],
+)
+def test_a_slip_of_one_unit_does_not_hide_behind_a_tie(stated, name, of, equals):
+    weights = tuple(operand("1") for _ in of) if name == "weighted-mean" else ()
+    found = v.judge_relation(relation(name, of, equals, weights=weights), stated)
+    assert found.verdict == "inconsistent"
+    assert found.reason == (v.TIE if stated in ("", "half-up-or-down") else "")
+
+
+@pytest.mark.parametrize(
+    ("name", "of", "equals", "rules"),
+    [
+        # each holds at ties only; the arithmetic is that of the rules named
+        ("sum", ["1.20", "0.30", "0.10"], "1.62", {"half-even"}),  # 1.205, 0.305, 0.105 to the even; 1.615 as well
+        ("sum", ["1.21", "0.30", "0.10"], "1.63", set()),  # 1.215 prints 1.21 under neither
+        ("ratio", ["1", "8"], "0.12", {"half-even"}),  # 0.125
+        ("ratio", ["1", "8"], "0.13", {"half-up"}),
+        ("ratio", ["23", "40"], "0.57", set()),  # 0.575 prints 0.58, but as a binary fraction it is less
+        ("equal", ["1150"], "1.1K", set()),  # 1.15 likewise
+    ],
+)
+def test_one_rule_must_explain_all_numbers_but_a_single_tie_may_fall_either_way(name, of, equals, rules):
+    claim = relation(name, of, equals)
+    for rule in ("half-up", "half-even"):
+        assert (v.judge_relation(claim, rule).verdict == "consistent") == (rule in rules), rule
+    single = name in ("ratio", "equal")
+    assert (v.judge_relation(claim, "half-up-or-down").verdict == "consistent") == (single or bool(rules))
+
+
+def test_what_contradicts_itself_is_a_finding_not_a_mistake_of_the_user():
+    parts = relation("moment-mean", ["60.0%", "20.0%"], "1.25")  # 79.9 to 80.1
+    found = v.judge_relation(parts)
+    assert (found.verdict, found.agrees) == ("inconsistent", False)
+    assert "cannot add to 100%" in found.reason
+    cut = relation("moment-mean", ["33.0%", "33.0%", "33.8%"], "2.0")  # 99.95 at most when rounded, 100.1 when cut off
+    assert v.judge_relation(cut).reason == v.TRUNCATED
+    assert v.judge_relation(cut, "half-up-or-down").verdict == "inconsistent"
+    assert "no whole count" in v.judge_relation(relation("joint-share", ["50%"], "50%", n=(operand("7"),))).reason
+
+
+def test_what_is_compared_with_itself_could_not_fail():
+    x = Operand("t|a|b", "3.80", parse("3.80"))
+    for name in ("equal", "mean", "max"):
+        claim = Claim("c", "p", "arithmetic", {}, "reads", "3.80", x.number, check=Check(name, (x,), x))
+        assert v.judge_relation(claim).verdict == "uninformative"
+    claim = Claim("c", "p", "arithmetic", {}, "reads", "3.80", x.number, check=Check("at-least", (x, x)))
+    assert v.judge_relation(claim).verdict == "uninformative"
+    other = Operand("t|a|c", "3.80", parse("3.80"))
+    claim = Claim("c", "p", "arithmetic", {}, "reads", "3.80", x.number, check=Check("equal", (x,), other))
+    assert v.judge_relation(claim).verdict == "consistent"
+
+
+def test_orders_are_those_of_one_rule():
+    assert predicate("at-least", ["3.80", "3.81"]).verdict == "inconsistent"
+    assert predicate("inside", ["4.27", "4.28", "4.29"]).verdict == "inconsistent"
+    cut = predicate("at-least", ["4.2", "4.28"])  # cut off, 4.28 is 4.2
+    assert (cut.verdict, cut.reason, cut.evidence["rounding"]) == ("consistent", v.TRUNCATED, "truncation")
+    claim = Claim(
+        "c", "p", "arithmetic", {}, "reads", "4.2", None, check=Check("at-least", (operand("4.2"), operand("4.28")))
+    )
+    assert v.judge_relation(claim, "half-up-or-down").verdict == "inconsistent"
+    assert v.judge_relation(claim, "truncation").verdict == "consistent"
+
+
+def test_an_inequality_bounds_a_share_of_counts():
+    below = relation("count-share", ["5%"], "< 5%", n=(operand("30"),))  # 0 and 1 of 30 are below 5.5%
+    assert v.judge_relation(below, "half-up-or-down").verdict == "consistent"
+    below = relation("joint-share", ["50%", "50%"], "< 5%", n=(operand("30"), operand("30")))
+    assert v.judge_relation(below, "half-up-or-down").verdict == "inconsistent"
+
+
 def test_a_stated_rule_is_the_only_one():
     claim = relation("ratio", ["2", "3"], "0.66")
     assert v.judge_relation(claim, "half-up").verdict == "inconsistent"
@@ -57,8 +143,22 @@ def test_uninformative_when_every_printable_value_is_implied():
     assert v.judge_relation(claim).verdict == "uninformative"
     share = relation("count-share", ["50.0%"], "50.0%", n=(operand("1000"),))
     assert v.judge_relation(share).verdict == "uninformative"  # every tenth of a percent is some k of 1,000
+    share = relation("count-share", ["50.0%"], "50.0%", n=(operand("600"),))
+    assert v.judge_relation(share).verdict == "consistent"
+    # of 999, 499 prints 49.9 and 500 is 50.05 and prints 50.1: no count is 50.0 when rounded. But cut off, 500 is, and
+    # so some count is every tenth one way or the other
     share = relation("count-share", ["50.0%"], "50.0%", n=(operand("999"),))
-    assert "only truncation" in v.judge_relation(share).reason  # 499 prints 49.9, 500 is 50.05 and prints 50.1
+    assert v.judge_relation(share).verdict == "uninformative"
+    assert v.judge_relation(share, "half-up-or-down").verdict == "inconsistent"
+    # one unit spans half of 0 to 2, and the numbers leave 0.5 to 1.5: 0, 1 and 2 each meet it
+    assert (
+        v.judge_relation(relation("difference", ["3", "2"], "1", domain=("0", "2"))).verdict == "consistent"
+    )  # counts
+    wide = relation("difference", ["+3", "+2"], "1", domain=("0", "2"))  # 0 to 2
+    assert v.judge_relation(wide).verdict == "uninformative"
+    nearly = relation("sum", ["+1"], "1", domain=("0", "2"))  # 0.5 to 1.5
+    assert v.judge_relation(nearly).verdict == "uninformative"
+    assert v.judge_relation(relation("sum", ["+1"], "1", domain=("0", "3"))).verdict == "consistent"
     share = relation("count-share", ["40.89%"], "40.89%", n=(operand("565"),))
     assert v.judge_relation(share).verdict == "inconsistent"  # 231 is 40.884..., 232 is 41.06...
 
@@ -104,6 +204,18 @@ def test_inequalities_stand_for_one_side():
 )
 def test_recounts_are_judged_within_rounding(reported, value, expected):
     assert recount(reported, value=value).verdict == expected
+
+
+def test_a_recount_may_be_cut_off_and_a_stated_rule_is_kept():
+    cut = recount("80.8%", value=F(39700, 491))  # 80.855... prints 80.9
+    assert (cut.verdict, cut.reason) == ("reproduced", v.TRUNCATED)
+    assert recount("80.8%", rounding="half-up-or-down", value=F(39700, 491)).verdict == "differs"
+    assert recount("-0.12", value=-0.129).reason == v.TRUNCATED
+    assert recount("-0.13", value=-0.129).reason == ""
+    assert recount("-0.12", value=-0.1301).verdict == "differs"
+    assert recount("0.12", value=F(1, 8)).verdict == "reproduced"  # a tie
+    assert recount("0.12", rounding="half-even", value=F(1, 8)).verdict == "reproduced"
+    assert recount("0.12", rounding="half-up", value=F(1, 8)).verdict == "differs"
 
 
 def test_monte_carlo_error_is_allowed_four_times_and_said():
