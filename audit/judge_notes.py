@@ -73,9 +73,12 @@ _TRAPS: dict[str, Callable[[Mapping[str, Any], str], str]] = {
         f"{who}: answers {_texts(f['texts'])} are no labels that humans used"
         + (", and few others are" if f["valid"] else "")
         + ". "
-        + ("Scores need a threshold" if f["scores"] else "Another scale needs a translation")
-        + " before they can be held against labels, chosen before looking at the result; nothing is concluded "
-        "from them."
+        + (
+            "Scores need a threshold before they are labels"
+            if f["scores"]
+            else "If they stand for labels, say for which: --set \"judge_file.aliases={'ANSWER' = 'LABEL'}\""
+        )
+        + ", and choose that before looking at the result. Nothing is concluded from them now."
     ),
     "weak question": lambda f, who: (
         f"{who} on {f['part']}: its labels agree with the humans' hardly better than chance, kappa "

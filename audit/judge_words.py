@@ -131,10 +131,7 @@ def _where_behind(facts: Mapping[str, Any]) -> str:
 def _void(f: Mapping[str, Any]) -> str:
     if f["state"] == "no overlap":
         return f"none of its {f['rows']:,} answers is for an item that humans labelled."
-    return (
-        f"{f['valid']:,} of {f['rows']:,} answers are labels that humans used; see below. If they stand for "
-        "labels, say which: --set \"judge_file.aliases={'ITS ANSWER' = 'LABEL'}\"."
-    )
+    return f"{f['valid']:,} of {f['rows']:,} answers are labels that humans used, the others none; see below."
 
 
 def _alternative(tested: Alternative | None) -> str:
