@@ -44,10 +44,10 @@ def mean(x: Sequence[Interval], scores: Sequence[Fraction]) -> Interval:
 def sd(x: Sequence[Interval], scores: Sequence[Fraction]) -> Interval:
     """The standard deviation (of everyone: divided by n), exactly.
 
-    The variance is the least E(s - c)^2 over c, and for a given c the shares fill in the order of |s - c|, which
-    changes only where c lies midway between two scores. The least variance is that of one of the fillings nearest
-    first. The greatest is the least, over c, of E(s - c)^2 of the filling farthest first: a convex function of c whose
-    pieces end at the midways, so its least value is at a midway or at the mean of a piece's filling.
+    The variance is the least E(s - c)^2 over c, reached at the mean, and for a given c the shares fill in the order of
+    |s - c|, which changes only where c lies midway between two scores. The least variance is that of one of the
+    fillings nearest first. The greatest is the least, over c, of E(s - c)^2 of the filling farthest first: a convex
+    function of c whose pieces end at the midways, so its least is at a midway or at the mean of a piece's filling.
     """
     shares = _percentages(x)
 
@@ -57,8 +57,10 @@ def sd(x: Sequence[Interval], scores: Sequence[Fraction]) -> Interval:
     def spread(filled: list[Fraction], centre: Fraction) -> Fraction:
         return _expected(filled, [(score - centre) ** 2 for score in scores])
 
-    midways = sorted({(a + b) / 2 for a in scores for b in scores})
-    pieces = [(a + b) / 2 for a, b in pairwise(midways)] or midways
+    centre = mean(x, scores)
+    orders = {(a + b) / 2 for a in scores for b in scores}
+    midways = [centre.low, *sorted(m for m in orders if centre.low < m < centre.high), centre.high]
+    pieces = [(a + b) / 2 for a, b in pairwise(midways)]
     near = [about(piece, +1) for piece in pieces]
     centres = [*midways, *(_expected(about(piece, -1), scores) for piece in pieces)]
     least = min(spread(filled, _expected(filled, scores)) for filled in near)
