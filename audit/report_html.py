@@ -18,9 +18,10 @@ from typing import Any
 from countback.audit import report_words as words
 from countback.audit.predict import Status
 from countback.audit.predict_text import criterion_words
-from countback.audit.report_data import Cell, Line, Section, Told, anchor
+from countback.audit.report_data import PROVES_NOTHING, Cell, Line, Section, Told, anchor
 from countback.audit.report_pictures import Moment, timeline, verdict_counts
 from countback.claims.decision import OPEN, OVERDUE
+from countback.claims.prediction import instant_text
 from countback.claims.resolve_lead import LeadRule
 from countback.claims.verdict import FINDINGS, VERDICTS
 from countback.fetch.errors import UserError
@@ -88,6 +89,7 @@ def page(told: Told, papers: Sequence[Section], predictions: Sequence[Status], t
         files=files,
         criteria=criteria,
         anchor=anchor,
+        instant_text=instant_text,
         words=words,
     )
 
@@ -108,8 +110,6 @@ def findings(papers: Sequence[Section]) -> list[Finding]:
 
 def loud(papers: Sequence[Section]) -> list[tuple[str, str, int]]:
     """What has to be said in big words: paper, which data proves nothing, how many claims."""
-    from countback.audit.report_data import PROVES_NOTHING
-
     found = []
     for section in papers:
         for reason, lines in section.unchecked():

@@ -72,11 +72,11 @@ def _svg(figure: Any, salt: str, title: str, description: str) -> str:
 
 def verdict_counts(sections: Sequence[Section]) -> str:
     """Shares of verdicts, one bar a paper, agreement to the left; the counts stand in the table below it."""
-    figure = _figure(9, 0.55 * len(sections) + 0.75)
+    figure = _figure(9, 0.55 * len(sections) + 0.2)
     axes = figure.add_axes((0.01, 0.0, 0.98, 1.0))
     axes.set_axis_off()
     axes.set_xlim(0, 1)
-    axes.set_ylim(len(sections) + 0.35, -0.6)
+    axes.set_ylim(len(sections) - 0.5, -0.6)
     for row, section in enumerate(sections):
         left, total = 0.0, max(len(section.lines), 1)
         axes.text(
@@ -113,13 +113,13 @@ def timeline(moments: Sequence[Moment], today: date) -> str:
     days = [m.made for m in moments] + [m.deadline for m in moments if m.deadline] + [today]
     first, last = min(days).toordinal(), max(days).toordinal()
     span = max(last - first, 30)
-    figure = _figure(9, 0.55 * len(moments) + 0.9)
+    figure = _figure(9, 0.55 * len(moments) + 0.6)
     axes = figure.add_axes((0.01, 0.0, 0.98, 1.0))
     axes.set_axis_off()
     axes.set_xlim(first - 0.02 * span, first + 1.08 * span)
-    axes.set_ylim(len(moments) + 0.3, -1.2)
+    axes.set_ylim(len(moments) - 0.4, -1.2)
     now = today.toordinal()
-    axes.plot([now, now], [-0.75, len(moments)], color=INK, linewidth=1, linestyle=":")
+    axes.plot([now, now], [-0.75, len(moments) - 0.5], color=INK, linewidth=1, linestyle=":")
     axes.text(now, -0.95, f"today, {today}", color=INK, fontsize=9, ha="center" if now > first + span * 0.1 else "left")
     for row, m in enumerate(moments):
         end = m.deadline.toordinal() if m.deadline else first + int(1.06 * span)

@@ -187,6 +187,12 @@ def span(ends: tuple[Number, Number] | None) -> str:
     return low if low == high else f"{low} to {high}"
 
 
+def spread(line: Line) -> str:
+    """What a recount may be with every operand anywhere in its rounding, or its own interval; "" for one value."""
+    ends = line.recounted_interval
+    return span(ends) if ends is not None and ends[0] != ends[1] else ""
+
+
 def missed(line: Line) -> str:
     """By how much the two intervals miss each other, in words; "" where they meet."""
     if line.gap in (None, "0", 0, 0.0):
