@@ -182,7 +182,7 @@ def judge(labels: Path, judges: Path | None, **options: Any) -> None:
     LABELS is an export of human labels (CSV, Excel, Label Studio, Potato, Argilla, doccano ...), with judges in it or
     in a file of their own. Exit 0 done, 2 something has to be said or mended first, 3 nothing could be concluded.
     """
-    from countback.audit.judge_command import run
+    from countback.audit.judge.command import run
 
     tell = _progress_line if sys.stderr.isatty() and not options["quiet"] else lambda line: None
     click.get_current_context().exit(run(labels, judges, tell=tell, write_json=write_json, **options))

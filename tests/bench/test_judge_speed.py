@@ -10,7 +10,7 @@ from time import perf_counter
 import numpy as np
 import pytest
 from countback.audit.judge import audit_labels
-from countback.audit.judge_settings import read_settings
+from countback.audit.judge.settings import read_settings
 
 
 @pytest.mark.bench

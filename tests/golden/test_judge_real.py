@@ -18,10 +18,10 @@ import click
 import numpy as np
 import pytest
 from countback.audit.judge import audit_labels
-from countback.audit.judge_notes import trap_lines
-from countback.audit.judge_settings import read_settings
-from countback.audit.judge_text import present
-from countback.audit.judge_tree import Audit, JudgeReport
+from countback.audit.judge.notes import trap_lines
+from countback.audit.judge.settings import read_settings
+from countback.audit.judge.text import present
+from countback.audit.judge.tree import Audit, JudgeReport
 
 THREE = ("IdentityAttack", "Bias", "Insult", "Microaggression", "Violence", "SexualContent", "SelfHarm")
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from countback.audit.judge import audit_labels
-from countback.audit.judge_compare import decide
-from countback.audit.judge_settings import read_settings
-from countback.audit.judge_tree import Audit
+from countback.audit.judge.compare import decide
+from countback.audit.judge.settings import read_settings
+from countback.audit.judge.tree import Audit
 from countback.models.heldout import Difference
 from countback.models.resampling import Interval
 from judge_data import judged, panel, write

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from countback.audit.judge_input import Inputs, read_inputs
-from countback.audit.judge_settings import read_settings
-from countback.audit.judge_study import build
+from countback.audit.judge.input import Inputs, read_inputs
+from countback.audit.judge.settings import read_settings
+from countback.audit.judge.study import build
 from countback.fetch.errors import UserError
 from judge_data import write
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from countback.audit.judge_settings import in_options, parse_columns, read_settings
+from countback.audit.judge.settings import in_options, parse_columns, read_settings
 from countback.fetch.errors import UserError
 
 LABELS, JUDGES = Path("labels.csv"), Path("judges.csv")

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 from countback.audit.judge import audit_labels
-from countback.audit.judge_input import read_inputs
-from countback.audit.judge_settings import read_settings
-from countback.audit.judge_study import build
-from countback.audit.judge_traps import steadiness
-from countback.audit.judge_tree import Audit
+from countback.audit.judge.input import read_inputs
+from countback.audit.judge.settings import read_settings
+from countback.audit.judge.study import build
+from countback.audit.judge.traps import steadiness
+from countback.audit.judge.tree import Audit
 from judge_data import judged, panel, write
 
 JUDGE = ("item", "judge", "country", "label")

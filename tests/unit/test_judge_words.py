@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from countback.audit import judge_notes, judge_words
-from countback.audit.judge_tree import Figure, Trap, plain
+from countback.audit.judge import notes, words
+from countback.audit.judge.tree import Figure, Trap, plain
 
-AUDIT = Path(judge_words.__file__).parent
+AUDIT = Path(words.__file__).parent
 
 
 def figure(value: float, low: float, high: float, clusters: int) -> Figure:
@@ -18,15 +18,15 @@ def figure(value: float, low: float, high: float, clusters: int) -> Figure:
 
 
 def test_every_kind_that_is_found_has_words() -> None:
-    source = "".join((AUDIT / f"{name}.py").read_text(encoding="utf-8") for name in ("judge", "judge_traps"))
+    source = "".join((AUDIT / f"{name}.py").read_text(encoding="utf-8") for name in ("__init__", "traps"))
     traps = set(re.findall(r'Trap\(\s*"([^"]+)"', source))
     advice = set(re.findall(r'Advice\([^,]+, "([^"]+)"', source))
     assert len(traps) > 20
     assert len(advice) > 10
-    assert traps <= set(judge_notes._TRAPS)
-    assert advice == set(judge_words._ADVICE) == set(judge_words.HEADS)
-    choices = set(re.findall(r'Choice\("([^"]+)"', (AUDIT / "judge_input.py").read_text(encoding="utf-8")))
-    assert choices - {"country column"} == set(judge_notes._CHOICES)
+    assert traps <= set(notes._TRAPS)
+    assert advice == set(words._ADVICE) == set(words.HEADS)
+    choices = set(re.findall(r'Choice\("([^"]+)"', (AUDIT / "input.py").read_text(encoding="utf-8")))
+    assert choices - {"country column"} == set(notes._CHOICES)
 
 
 @pytest.mark.parametrize(
@@ -40,26 +40,26 @@ def test_every_kind_that_is_found_has_words() -> None:
     ],
 )
 def test_points(value: float, low: float, high: float, clusters: int, said: str) -> None:
-    assert judge_words.points(figure(value, low, high, clusters)) == said
+    assert words.points(figure(value, low, high, clusters)) == said
 
 
 def test_coefficients_and_shares() -> None:
-    assert judge_words.number(figure(0.4567, 0.35, 0.55, 40)) == "0.46 [0.35, 0.55]"
-    assert judge_words.number(figure(1.0, 1.0, 1.0, 40)) == "1.00"  # no interval where every resample is the same
-    assert judge_words.number(figure(0.4567, 0.35, 0.55, 4)) == "0.5 (too few items for an interval)"
-    assert judge_words.share(0.12345, 50) == "12%"
-    assert judge_words.share(0.12345, 500) == "12.3%"
-    assert judge_words.share_with_ends(figure(0.5, 0.4, 0.6, 50)) == "50% [40%, 60%]"
-    assert judge_words.listed(["a"]) == "a"
-    assert judge_words.listed("abc") == "a, b and c"
-    assert judge_words.listed("abcdefgh") == "a, b, c, d, e, f and 2 more"
-    assert (judge_words.counted(1, "judge"), judge_words.counted(1200, "item")) == ("1 judge", "1,200 items")
+    assert words.number(figure(0.4567, 0.35, 0.55, 40)) == "0.46 [0.35, 0.55]"
+    assert words.number(figure(1.0, 1.0, 1.0, 40)) == "1.00"  # no interval where every resample is the same
+    assert words.number(figure(0.4567, 0.35, 0.55, 4)) == "0.5 (too few items for an interval)"
+    assert words.share(0.12345, 50) == "12%"
+    assert words.share(0.12345, 500) == "12.3%"
+    assert words.share_with_ends(figure(0.5, 0.4, 0.6, 50)) == "50% [40%, 60%]"
+    assert words.listed(["a"]) == "a"
+    assert words.listed("abc") == "a, b and c"
+    assert words.listed("abcdefgh") == "a, b, c, d, e, f and 2 more"
+    assert (words.counted(1, "judge"), words.counted(1200, "item")) == ("1 judge", "1,200 items")
 
 
 def test_the_same_trap_of_several_judges_is_said_once() -> None:
     traps = [Trap("one answer", {"judge": name, "named": False, "countries": 5}) for name in ("a", "b")]
     traps.append(Trap("one answer", {"judge": "c", "named": True, "countries": 5}))
-    first, second = judge_notes.trap_lines(traps)
+    first, second = notes.trap_lines(traps)
     assert first.startswith("a and b: one answer for all 5 countries.")
     assert second.startswith("c: one answer for all 5 countries, although it is given for each.")
 

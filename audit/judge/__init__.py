@@ -1,6 +1,6 @@
 """The standard audit of a team's own labels: the plan of what is computed, in which order, and what it comes to.
 
-`audit_labels` reads, compares and returns one tree of data (countback.audit.judge_tree). It words nothing.
+`audit_labels` reads, compares and returns one tree of data (countback.audit.judge.tree). It words nothing.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from countback.audit.judge_compare import compare
-from countback.audit.judge_countries import agreement, grids, leans, seconds, tests
-from countback.audit.judge_input import Inputs, read_inputs
-from countback.audit.judge_settings import Settings
-from countback.audit.judge_study import Study, build
-from countback.audit.judge_traps import find_traps
-from countback.audit.judge_tree import (
+from countback.audit.judge.compare import compare
+from countback.audit.judge.countries import agreement, grids, leans, seconds, tests
+from countback.audit.judge.input import Inputs, read_inputs
+from countback.audit.judge.settings import Settings
+from countback.audit.judge.study import Study, build
+from countback.audit.judge.traps import find_traps
+from countback.audit.judge.tree import (
     CLOSE,
     FEWEST_CLUSTERS,
     Advice,

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from countback.audit.judge_study import Codes, Study
-from countback.audit.judge_tree import Agreement, CountryTest, Figure, GridReport, Lean
+from countback.audit.judge.study import Codes, Study
+from countback.audit.judge.tree import Agreement, CountryTest, Figure, GridReport, Lean
 from countback.models.agreement import alpha_of, coincidences, label_counts, pairwise_kappa, pool_kappa
 from countback.models.culture import MAJORITY_TIES_AVERAGED, lean_report
 from countback.models.estimate import cluster_strata, cluster_totals, quotient

@@ -11,8 +11,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
-from countback.audit.judge_notes import choice_lines, trap_lines
-from countback.audit.judge_text import (
+from countback.audit.judge.notes import choice_lines, trap_lines
+from countback.audit.judge.text import (
     COLUMNS,
     comparison_row,
     design_lines,
@@ -21,11 +21,11 @@ from countback.audit.judge_text import (
     grid_line,
     raters_line,
 )
-from countback.audit.judge_tree import Agreement, Audit, Comparison, JudgeReport
-from countback.audit.judge_words import advice_lines, counted, listed, number, points, share, share_with_ends
+from countback.audit.judge.tree import Agreement, Audit, Comparison, JudgeReport
+from countback.audit.judge.words import advice_lines, counted, listed, number, points, share, share_with_ends
 from countback.fetch.errors import UserError
 
-TEMPLATES = Path(__file__).parent / "templates"
+TEMPLATES = Path(__file__).parents[1] / "templates"
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from countback.audit.judge_input import Inputs
+from countback.audit.judge.input import Inputs
 from countback.fetch.codebook import reason_code
 from countback.fetch.errors import UserError
 from countback.fetch.labels import HUMAN, JUDGE, LabelTable

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import click
 import numpy as np
-from countback.audit.judge_notes import choice_lines, trap_lines
-from countback.audit.judge_tree import (
+from countback.audit.judge.notes import choice_lines, trap_lines
+from countback.audit.judge.tree import (
     Agreement,
     Audit,
     Comparison,
@@ -19,7 +19,7 @@ from countback.audit.judge_tree import (
     JudgeReport,
     Lean,
 )
-from countback.audit.judge_words import advice_lines, counted, listed, number, points, share, share_with_ends, signed
+from countback.audit.judge.words import advice_lines, counted, listed, number, points, share, share_with_ends, signed
 from countback.audit.text import width
 from countback.models.identifiability import FEW_ANNOTATORS, explain
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from countback.audit.judge_input import Choice
-from countback.audit.judge_tree import Trap
-from countback.audit.judge_words import listed, number, share_with_ends
+from countback.audit.judge.input import Choice
+from countback.audit.judge.tree import Trap
+from countback.audit.judge.words import listed, number, share_with_ends
 
 
 def trap_lines(traps: Sequence[Trap]) -> list[str]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from countback.audit.judge_tree import CLOSE, Advice, Alternative, Audit, Comparison, Figure
+from countback.audit.judge.tree import CLOSE, Advice, Alternative, Audit, Comparison, Figure
 
 _MANY_ITEMS = 200  # from here on a tenth of a point means something
 _NAMED = 6

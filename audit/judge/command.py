@@ -9,10 +9,10 @@ from typing import Any
 
 import click
 from countback.audit.judge import audit_labels
-from countback.audit.judge_input import write_draft
-from countback.audit.judge_settings import read_settings
-from countback.audit.judge_text import present
-from countback.audit.judge_tree import as_json
+from countback.audit.judge.input import write_draft
+from countback.audit.judge.settings import read_settings
+from countback.audit.judge.text import present
+from countback.audit.judge.tree import as_json
 from countback.fetch.errors import UserError
 
 
@@ -42,7 +42,7 @@ def run(
     elif json_file is not None:
         write_json(Path(json_file), as_json(found))
     if html_file is not None:
-        from countback.audit.judge_html import write_html
+        from countback.audit.judge.html import write_html
 
         write_html(found, html_file)
     if json_file != "-" and not quiet:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from countback.audit.judge_study import Bits, Codes, Judge, Study
-from countback.audit.judge_tree import (
+from countback.audit.judge.study import Bits, Codes, Judge, Study
+from countback.audit.judge.tree import (
     CLOSE,
     AlphaPair,
     Alternative,

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from countback.audit.judge_input import Inputs
-from countback.audit.judge_study import Study
-from countback.audit.judge_tree import Agreement, JudgeReport, Trap
+from countback.audit.judge.input import Inputs
+from countback.audit.judge.study import Study
+from countback.audit.judge.tree import Agreement, JudgeReport, Trap
 from countback.fetch.labels import HUMAN
 from countback.fetch.readers.source import open_source
 from countback.models.identifiability import FEW_ANNOTATORS

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from countback.audit.judge_settings import JUDGE_FILE, Settings
+from countback.audit.judge.settings import JUDGE_FILE, Settings
 from countback.fetch.errors import UserError
 from countback.fetch.readers.columns import Column, distinct
 from countback.fetch.readers.detect import kind_of_file, table_reader

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from typing import Any, Literal
 
 import numpy as np
-from countback.audit.judge_input import Choice
+from countback.audit.judge.input import Choice
 from countback.models.alttest import PASS_AT
 from countback.models.estimate import Estimate
 from countback.models.identifiability import Design

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from countback.audit.judge_columns import MOST_LABELS, UNKNOWN, Question, draft, missing_columns, open_table, question
-from countback.audit.judge_settings import Settings, in_options
+from countback.audit.judge.columns import MOST_LABELS, UNKNOWN, Question, draft, missing_columns, open_table, question
+from countback.audit.judge.settings import Settings, in_options
 from countback.fetch.codebook import reason_code, tidy
 from countback.fetch.errors import UserError
 from countback.fetch.labels import HUMAN, LabelTable, encode, repeated_keys
