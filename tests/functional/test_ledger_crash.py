@@ -46,11 +46,12 @@ def test_kill_9_two_hundred_times(tmp_path):
             os.close(reader)
             _child(path, writer, 1 + max([*reported, *_numbers(path)], default=0))
         os.close(writer)
-        time.sleep(rng.uniform(0.002, 0.06))
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
         with os.fdopen(reader, "rb") as told:
-            reported += [int(line) for line in told.read().split(b"\n")[:-1]]
+            begun = told.readline() if rng.random() < 0.6 else b""  # not before it works, or at any time
+            time.sleep(rng.uniform(0.0, 0.04))
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            reported += [int(line) for line in (begun + told.read()).split(b"\n")[:-1]]
         if path.exists():
             chain = verify(path)
             left["torn"] += bool(chain.torn)
@@ -58,7 +59,7 @@ def test_kill_9_two_hundred_times(tmp_path):
             held = _numbers(path)
             assert set(reported) <= set(held)
             assert held == sorted(set(held))
-    assert len(reported) > 200
+    assert len(reported) > 100
     print(f"\n{len(reported)} entries reported, {len(_numbers(path))} held; left behind: {left}")
 
 
