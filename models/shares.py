@@ -347,7 +347,7 @@ def _rest_error(rows: _Rows, level: float) -> float:
     present = n > 0
     centred = np.where(present, q - s**2 / np.where(present, n, 1), 0.0).sum(axis=1)
     within = centred / np.maximum(n.sum(axis=1) - present.sum(axis=1), 1)
-    if (within <= 0).any():
+    if within.min() <= 1e-12 * float(rows.y @ rows.y):  # without that item nothing varies
         return np.inf
     count = len(within)
     error = float(np.log(within).std() * (count - 1) ** 0.5)
