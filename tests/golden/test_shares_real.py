@@ -55,7 +55,7 @@ def test_lme4_on_labels_that_are_not() -> None:
     total, by_lme4 = sum(kept.values()), sum(LME4["multi3hate"])
     assert total == pytest.approx(by_lme4, rel=0.02)
     for name, value in zip(NAMES, LME4["multi3hate"], strict=True):
-        assert kept[name] / total == pytest.approx(value / by_lme4, abs=0.025), name
+        assert kept[name] / total == pytest.approx(value / by_lme4, abs=0.03), name
     assert kept["country"] / total == pytest.approx(0.005, abs=0.001)
 
 
