@@ -5,13 +5,12 @@ Errors name claims.toml, the relation, the reference and what stands in its plac
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from countback.claims.predicates import PREDICATES
+from countback.claims.recounts import recounted_cells, recounts, selected, some
 from countback.claims.registry import (
     BLANK,
     Check,
@@ -24,7 +23,15 @@ from countback.claims.registry import (
 )
 from countback.claims.relations import VALUES
 from countback.claims.reported import NotANumber, Reported, parse
-from countback.claims.spec import AssertedSpec, ClaimSpec, ClaimsSpec, RecountSpec, RelationSpec, read_text
+from countback.claims.spec import (
+    AssertedSpec,
+    ClaimSpec,
+    ClaimsSpec,
+    NestedSpec,
+    RecountSpec,
+    Ref,
+    RelationSpec,
+)
 from countback.fetch.errors import UserError
 
 METADATA = ("equal-text", "short-hash", "dates-ascending")
@@ -40,7 +47,7 @@ def expand(paper: Paper, spec: ClaimsSpec) -> tuple[Claim, ...]:
         twice = next(identity for i, identity in enumerate(ids) if identity in ids[:i])
         raise UserError(f'{path}: the id "{twice}" stands twice; ids are unique within a paper')
     numbers = {claim.id: claim_number(claim, path) for claim in spec.claim}
-    claims = [*_recounts(paper, spec.claim, numbers, path), *_recounted_cells(paper, spec.recount, path)]
+    claims = [*recounts(paper, spec.claim, numbers, path), *recounted_cells(paper, spec.recount, path)]
     used: set[str] = set()
     for relation in spec.relation:
         for scope in _scopes(paper, numbers, relation, path):
@@ -66,81 +73,6 @@ def addresses(claim: Claim) -> Iterator[str]:
 
     if claim.check is not None:
         yield from walk(claim.check)
-
-
-def _recounts(paper: Paper, specs: list[ClaimSpec], numbers: dict[str, Reported], path: Path) -> Iterator[Claim]:
-    recipes = _functions(paper.folder / "recipes.py")
-    for spec in specs:
-        if spec.recipe and spec.asserted:
-            raise UserError(f'{path}: claim "{spec.id}" has both recipe and asserted; keep one')
-        _must_exist(paper, recipes, spec.recipe, spec.needs, f'{path}: claim "{spec.id}"')
-        if spec.recipe or spec.asserted:
-            yield Claim(
-                spec.id,
-                paper.id,
-                (spec.kind or "recount") if spec.recipe else "asserted",
-                spec.where,
-                spec.reads,
-                spec.reported,
-                numbers[spec.id],
-                recipe=spec.recipe,
-                arguments=tuple(spec.with_.items()),
-                needs=tuple(spec.needs),
-                asserted=spec.asserted,
-            )
-
-
-def _recounted_cells(paper: Paper, specs: list[RecountSpec], path: Path) -> Iterator[Claim]:
-    recipes = _functions(paper.folder / "recipes.py")
-    for spec in specs:
-        place = f'{path}: recount "{spec.id}"'
-        _must_exist(paper, recipes, spec.recipe, spec.needs, place)
-        if {"row", "column"} & set(spec.with_):
-            raise UserError(f"{place}: `with` has row or column; the recipe is given those of each cell")
-        if spec.table not in paper.tables:
-            raise UserError(f'{place}: no table "{spec.table}"; paper.toml has {", ".join(paper.tables) or "none"}')
-        table = paper.tables[spec.table]
-        for row, column in _selected(table, spec, "cell", place):
-            if table.rows[row][column].strip() in BLANK:
-                continue
-            try:
-                number = table.number(row, column)
-            except NotANumber as error:
-                raise UserError(f"{place}[{row}, {column}]: {error}") from None
-            yield Claim(
-                f"{spec.id}[{row}, {column}]",
-                paper.id,
-                "recount",
-                {"table": table.spec.title, "row": row, "column": column},
-                spec.reads,
-                table.rows[row][column],
-                number,
-                recipe=spec.recipe,
-                arguments=(("row", row), ("column", column), *spec.with_.items()),
-                needs=tuple(spec.needs),
-            )
-
-
-def _must_exist(paper: Paper, recipes: set[str], recipe: str, needs: list[str], place: str) -> None:
-    """The recipe and the releases that a claim names."""
-    if recipe and recipe not in recipes:
-        names = ", ".join(sorted(recipes)) or "none"
-        raise UserError(f'{place}: no recipe "{recipe}" in recipes.py; it has: {names}')
-    releases = [release.id for release in paper.releases]
-    for need in needs:
-        if need not in releases:
-            raise UserError(f'{place} needs "{need}"; releases.toml has {sorted(releases)}')
-
-
-def _functions(path: Path) -> set[str]:
-    """Names of the public functions of a recipes file, without importing what they need."""
-    if not path.exists():
-        return set()
-    try:
-        tree = ast.parse(read_text(path))
-    except SyntaxError as error:
-        raise UserError(f"{path}:{error.lineno}: not valid Python: {error.msg}") from None
-    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")}
 
 
 @dataclass(frozen=True)
@@ -170,24 +102,8 @@ def _scopes(paper: Paper, numbers: dict[str, Reported], relation: RelationSpec, 
         yield base
         return
     table = _table(base, relation.table)
-    for row, column in _selected(table, relation, relation.each, f'{path}: relation "{relation.id}"'):
+    for row, column in selected(table, relation, relation.each, f'{path}: relation "{relation.id}"'):
         yield _Scope(paper, numbers, relation, path, table, row, column)
-
-
-def _selected(table: Table, spec: RelationSpec | RecountSpec, each: str, place: str) -> Iterator[tuple[str, str]]:
-    """The (row, column) pairs that `rows`, `columns` and `except` choose; "" for what `each` does not go over."""
-    rows = spec.rows if spec.rows is not None else table.body
-    columns = spec.columns if spec.columns is not None else table.values
-    for name in [*rows, *(x for x in spec.except_ if "|" not in x and x not in table.columns)]:
-        if name not in table.rows:
-            raise UserError(f'{place}: {spec.table} has no row "{name}"; rows: {", ".join(table.rows)}')
-    for name in columns:
-        if name not in table.columns:
-            raise UserError(f'{place}: {spec.table} has no column "{name}"; columns: {", ".join(table.columns)}')
-    for row in rows if each != "column" else [""]:
-        for column in columns if each != "row" else [""]:
-            if not {row, column, f"{row}|{column}"} & set(spec.except_):
-                yield row, column
 
 
 def _table(scope: _Scope, name: str) -> Table:
@@ -226,9 +142,11 @@ def _where(scope: _Scope, shown: Operand | None) -> dict[str, str]:
     return {}
 
 
-def _check(scope: _Scope, relation: str, of: object, spec: RelationSpec | None, target: Operand | None) -> Check:
+def _check(
+    scope: _Scope, relation: str, of: list[Ref] | dict[str, Ref], spec: RelationSpec | None, target: Operand | None
+) -> Check:
     names = tuple(of) if isinstance(of, dict) else ()
-    refs: Iterable[Any] = of.values() if isinstance(of, dict) else of  # type: ignore[assignment]
+    refs = of.values() if isinstance(of, dict) else of
     operands = tuple(o for ref in refs for o in _resolve(scope, ref))
     if not operands:
         raise scope.error("`of` names no number; expected at least one reference")
@@ -239,21 +157,32 @@ def _check(scope: _Scope, relation: str, of: object, spec: RelationSpec | None, 
             _must_be_number(scope, operand)
     if spec is None:
         return Check(relation, operands)
-    n = spec.n if isinstance(spec.n, list) else [spec.n]
-    if target is not None:
-        _must_be_number(scope, target)
+    weights = tuple(o for ref in spec.weights for o in _resolve(scope, ref))
+    n = tuple(o for ref in (spec.n if isinstance(spec.n, list) else [spec.n]) for o in _resolve(scope, ref))
+    for number in (*weights, *n, *((target,) if target else ())):
+        _must_be_number(scope, number)
     return Check(
         relation,
         operands,
         target,
-        tuple(o for ref in spec.weights for o in _resolve(scope, ref)),
-        tuple(o for ref in n for o in _resolve(scope, ref)),
-        tuple(str(score) for score in spec.scores),
+        weights,
+        n,
+        _scores(scope, spec),
         ("binomial",) if spec.binomial else names,
         spec.expr,
         spec.resamples,
         _domain(scope, target),
     )
+
+
+def _scores(scope: _Scope, spec: RelationSpec) -> tuple[str, ...]:
+    scores = tuple(str(score) for score in spec.scores)
+    for score in scores:
+        try:
+            parse(score, exact=True)
+        except NotANumber as error:
+            raise scope.error(f"scores: {error}") from None
+    return scores
 
 
 def _must_be_number(scope: _Scope, operand: Operand | Nested) -> None:
@@ -266,44 +195,58 @@ def _domain(scope: _Scope, target: Operand | None) -> tuple[str, str] | None:
         return None
     if target.address.count("|") == 2:
         table, _, column = target.address.split("|")
-        stated = scope.paper.tables[table].spec.domain.get(column.partition("@")[0])
+        stated = scope.paper.tables[table].spec.domain.get(column)
         if stated is not None:
             return stated
     signed = target.text.strip().startswith(("+", "-", "\u2212"))  # a change in points, not a share
     return ("0", "100") if target.number.unit == "%" and not signed else None
 
 
-def _one(scope: _Scope, ref: Any) -> Operand:
+def _one(scope: _Scope, ref: Ref) -> Operand:
     found = _resolve(scope, ref)
     if len(found) != 1 or isinstance(found[0], Nested):
         raise scope.error(f"`equals` must be one printed number, found {ref!r}")
     return found[0]
 
 
-def _resolve(scope: _Scope, ref: Any) -> list[Operand | Nested]:
-    if isinstance(ref, dict):
+def _resolve(scope: _Scope, ref: Ref) -> list[Operand | Nested]:
+    if isinstance(ref, NestedSpec):
         return [Nested(_nested(scope, ref))]
-    if isinstance(ref, int):
-        return [Operand(f"={ref}", str(ref), parse(str(ref), exact=True))]
-    if ref.startswith("="):
-        return [Operand(ref, ref[1:], parse(ref[1:], exact=True))]
-    name, _, part = ref.strip().partition("@") if not ref.startswith("#") else ref[1:].partition("@")
+    if isinstance(ref, int) or ref.startswith("="):
+        text = str(ref).removeprefix("=")
+        try:
+            return [Operand(f"={text}", text, parse(text, exact=True))]
+        except NotANumber as error:
+            raise scope.error(str(error)) from None
     if ref.startswith("#"):
+        name, _, part = ref[1:].partition("@")
         if name not in scope.numbers:
             raise scope.error(f'no claim "{name}" to take a number from')
         number = scope.numbers[name]
         return [_part(scope, f"#{name}", scope.paper.numbers[name].reported, number, part)]
+    name, part = _split(scope, ref.strip())
     return [_cell(scope, *address, part) for address in _cells(scope, name)]
 
 
-def _nested(scope: _Scope, ref: dict[str, Any]) -> Check:
-    unknown = set(ref) - {"relation", "of", "weights", "expr"}
-    if unknown or ref.get("relation") not in VALUES or "of" not in ref:
-        raise scope.error(f"a computed number needs relation (one that gives a value) and of; found {ref!r}")
-    check = _check(scope, ref["relation"], ref["of"], None, None)
-    weights = tuple(o for w in ref.get("weights", []) for o in _resolve(scope, w))
-    names = tuple(ref["of"]) if isinstance(ref["of"], dict) else ()
-    return Check(check.relation, check.of, weights=weights, names=names, expr=ref.get("expr", ""))
+def _split(scope: _Scope, ref: str) -> tuple[str, str]:
+    """A reference to a cell and the part of it after the last "@", where that is not in the name ("Recall@10")."""
+    name, at, part = ref.rpartition("@")
+    last = ref.rpartition("|")[2].strip()
+    tables = scope.paper.tables.values()
+    if not at or "|" in part or any(last in table.columns or last in table.rows for table in tables):
+        return ref, ""
+    return name, part.strip()
+
+
+def _nested(scope: _Scope, ref: NestedSpec) -> Check:
+    if ref.relation not in VALUES:
+        raise scope.error(f'a computed number needs a relation that gives a value, found "{ref.relation}"')
+    check = _check(scope, ref.relation, ref.of, None, None)
+    weights = tuple(o for w in ref.weights for o in _resolve(scope, w))
+    for weight in weights:
+        _must_be_number(scope, weight)
+    names = tuple(ref.of) if isinstance(ref.of, dict) else ()
+    return Check(check.relation, check.of, weights=weights, names=names, expr=ref.expr)
 
 
 def _cells(scope: _Scope, name: str) -> list[tuple[str, str, str]]:
@@ -326,7 +269,7 @@ def _cells(scope: _Scope, name: str) -> list[tuple[str, str, str]]:
     columns = [rename.get(column, column) for column in columns]
     for column in columns:
         if column not in table.columns:
-            raise scope.error(f'{table.spec.id} has no column "{column}"; columns: {", ".join(table.columns)}')
+            raise scope.error(f'{table.spec.id} has no column "{column}"; columns: {some(table.columns)}')
     return [(table.spec.id, row, column) for row in rows for column in columns]
 
 
@@ -343,7 +286,7 @@ def _rows(scope: _Scope, table: Table, name: str, rename: dict[str, str]) -> lis
         if found:
             return found
     shown = scope.row if name == "." else name
-    raise scope.error(f'{table.spec.id} has no row "{shown}"; rows: {", ".join(table.rows)}')
+    raise scope.error(f'{table.spec.id} has no row "{shown}"; rows: {some(table.rows)}')
 
 
 def _cell(scope: _Scope, table_id: str, row: str, column: str, part: str) -> Operand:
@@ -403,10 +346,16 @@ def _unused(specs: list[ClaimSpec], used: set[str], path: Path) -> None:
 
 def _with_known(claims: list[Claim], spec: ClaimsSpec, path: Path) -> tuple[Claim, ...]:
     by_id = {claim.id: claim for claim in claims}
+    if len(by_id) < len(claims):
+        ids = [claim.id for claim in claims]
+        twice = next(name for name in by_id if ids.count(name) > 1)
+        raise UserError(f'{path}: two claims are called "{twice}"; name each row once, and no row like two names')
     for known in spec.known:
         for name in known.claims:
             if name not in by_id:
                 raise UserError(f'{path}: known finding names "{name}", which is no claim; a table or id has changed')
+            if by_id[name].known is not None:
+                raise UserError(f'{path}: "{name}" stands in two [[known]] entries; keep the one that describes it')
             by_id[name] = replace(by_id[name], known=known)
     return tuple(by_id.values())
 

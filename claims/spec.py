@@ -12,9 +12,32 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 from countback.fetch.errors import UserError
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    Tag,
+    ValidationError,
+)
 
-Ref = StrictInt | StrictStr | dict[str, Any]
+
+def _tag(ref: object) -> str | None:
+    kinds = ((int, "number"), (str, "text"), ((dict, BaseModel), "computed"))
+    return next((tag for kind, tag in kinds if isinstance(ref, kind)), None)
+
+
+Ref = Annotated[
+    Annotated[StrictInt, Tag("number")] | Annotated[StrictStr, Tag("text")] | Annotated["NestedSpec", Tag("computed")],
+    Discriminator(
+        _tag,
+        custom_error_type="reference",
+        custom_error_message="a reference as text, a whole number, or { relation = ..., of = [...] }",
+    ),
+]
 Kind = Literal["arithmetic", "recount", "model", "metadata"]
 Finding = Literal["differs", "inconsistent"]
 Id = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
@@ -23,6 +46,15 @@ Words = Annotated[str, Field(min_length=1)]
 
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class NestedSpec(_Strict):
+    """A number computed from others before the relation sees it."""
+
+    relation: StrictStr
+    of: list[Ref] | dict[str, Ref]
+    weights: list[Ref] = []
+    expr: StrictStr = ""
 
 
 class TableSpec(_Strict):
@@ -145,9 +177,17 @@ class ClaimsSpec(_Strict):
 Spec = TypeVar("Spec", bound=BaseModel)
 
 
+LARGEST = 50_000_000  # bytes; the largest file of the registry has 200,000
+
+
 def read_text(path: Path) -> str:
-    """The file as UTF-8 text; a missing, unreadable or wrongly encoded file is a UserError."""
+    """The file as UTF-8 text; a missing, unreadable, huge or wrongly encoded file is a UserError."""
     try:
+        size = path.stat().st_size
+        if not path.is_file():
+            raise UserError(f"{path}: expected a file, found {'a folder' if path.is_dir() else 'none'}; check the path")
+        if size > LARGEST:
+            raise UserError(f"{path}: expected at most {LARGEST:,} bytes of text, found {size:,}; check the path")
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; every paper folder needs it") from None
@@ -162,33 +202,49 @@ def read_toml(path: Path, spec: type[Spec]) -> Spec:
     text = read_text(path)
     try:
         raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # a TOMLDecodeError, or a whole number of thousands of digits
         raise UserError(f"{path}: not valid TOML: {error}; mend that line") from None
+    except RecursionError:
+        raise UserError(f"{path}: not valid TOML: tables or lists nested beyond reason; mend it") from None
     try:
         return spec.model_validate(raw)
     except ValidationError as error:
         errors = error.errors(include_url=False)
         first = next((e for e in errors if e["type"] == "extra_forbidden"), errors[0])  # misspelt explains missing
-        loc = [part for part in first["loc"] if not str(part).startswith(("list[", "function-", "constrained-"))]
-        line = locate(text, loc)
+        loc = [part for part in first["loc"] if not _branch(part)]
+        line = locate(text, raw, loc)
         if first["type"] == "extra_forbidden":
-            raise UserError(f"{path}:{line}: unknown key {loc[-1]!r}; expected one of {_keys(spec, loc)}") from None
+            keys = _keys(spec, first["loc"])
+            raise UserError(f"{path}:{line}: unknown key {loc[-1]!r}; expected one of {keys}") from None
         found = "nothing" if first["type"] == "missing" else repr(first["input"])
         key = ".".join(str(part) for part in loc)
         raise UserError(f"{path}:{line}: {key}: expected: {first['msg']}; found: {found:.120}") from None
 
 
-def _keys(spec: type[BaseModel], loc: list[Any]) -> str:
+TAGS = ("number", "text", "computed")
+
+
+def _branch(part: int | str) -> bool:
+    """Whether this part of an error's place names a branch of a union, and nothing in the file."""
+    return str(part).startswith(("list[", "dict[", "function-", "constrained-", "tagged-union[")) or part in TAGS
+
+
+def _keys(spec: type[BaseModel], loc: tuple[int | str, ...]) -> str:
     """Names that may stand where `loc` stands."""
     for part in loc[:-1]:
-        if isinstance(part, str):
-            arguments = getattr(spec.model_fields[part].annotation, "__args__", ())
+        if part == "computed":
+            spec = NestedSpec
+        elif part in spec.model_fields:
+            arguments = getattr(spec.model_fields[str(part)].annotation, "__args__", ())
             spec = next((a for a in arguments if isinstance(a, type) and issubclass(a, BaseModel)), spec)
     return ", ".join(field.alias or name for name, field in spec.model_fields.items())
 
 
-def locate(text: str, loc: list[Any]) -> int:
-    """Line of the key at `loc` such as ("claim", 3, "reported"): the third `[[claim]]` block, then the key in it."""
+def locate(text: str, raw: dict[str, Any], loc: list[Any]) -> int:
+    """Line of the key at `loc` such as ("claim", 3, "reported"): the fourth `[[claim]]` block, then the key in it.
+
+    Where the entries stand one a line, `claim = [ { id = ... }, ... ]`, it is the line with the entry's id.
+    """
     lines = text.splitlines()
     start, stop = 0, len(lines)
     if len(loc) >= 2 and isinstance(loc[1], int):
@@ -196,6 +252,10 @@ def locate(text: str, loc: list[Any]) -> int:
         if loc[1] < len(heads):
             start = heads[loc[1]]
             stop = next((i for i in range(start + 1, len(lines)) if lines[i].lstrip().startswith("[[")), len(lines))
+        else:
+            entry = raw[loc[0]][loc[1]]
+            name = re.compile(rf'\bid\s*=\s*"{re.escape(str(entry.get("id")))}"' if isinstance(entry, dict) else "$^")
+            return next((i for i, line in enumerate(lines, start=1) if name.search(line)), 1)
         loc = loc[2:]
     for key in loc[:1]:
         for i in range(start, stop):

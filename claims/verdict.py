@@ -154,7 +154,7 @@ def judge_relation(claim: Claim, rounding: str = "") -> Verdict:
             return _judge_predicate(claim, check, rounding)
         return _judge_value(claim, check, rounding)
     except ZeroDivisionError:
-        return Verdict(claim, UNINFORMATIVE, "a divisor may be zero", evidence=_evidence(check))
+        return Verdict(claim, UNCHECKED, "a divisor may be zero", evidence=_evidence(check))
     except Contradiction as error:
         return Verdict(claim, INCONSISTENT, str(error), n=len(check.of), agrees=False, evidence=_evidence(check))
     except UserError as error:
