@@ -15,7 +15,7 @@ from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from countback.audit.ledger import Entry, Ledger
 from countback.audit.run import Absent, Data, Located
@@ -34,6 +34,9 @@ from countback.claims.resolve_lead import LeadRule
 from countback.claims.settling import Counted, check_countries, printed_leads, read_instant
 from countback.claims.spec import PaperSpec, read_toml
 from countback.fetch.errors import UserError
+
+if TYPE_CHECKING:
+    from countback.claims.outlook import Outlook
 
 Tell = Callable[[str], None]
 
@@ -88,7 +91,10 @@ def read_day(text: str) -> datetime:
 
 @dataclass(frozen=True)
 class Present:
-    """What the data at hand says now. `source`: "release", "printed" or "nothing"; `proved`: every file verified."""
+    """What the data at hand says now. `source`: "release", "printed" or "nothing"; `proved`: every file verified.
+
+    `outlook` is the forecast on that data, if it was asked for and there is one to make.
+    """
 
     source: str
     decision: Decision
@@ -96,6 +102,7 @@ class Present:
     proved: bool = True
     synthetic: bool = False
     why: str = ""
+    outlook: Outlook | None = None
 
 
 @dataclass(frozen=True)
@@ -142,8 +149,13 @@ class Status:
         return Score((1 - given) ** 2, math.inf if given == 0 else -math.log(given))
 
 
-def statuses(books: Sequence[Book], chain: Ledger, as_of: datetime, sources: Sources) -> list[Status]:
-    """The state of every prediction. Raises IntegrityError where registered words are no longer those."""
+def statuses(
+    books: Sequence[Book], chain: Ledger, as_of: datetime, sources: Sources, *, forecasting: bool = False
+) -> list[Status]:
+    """The state of every prediction. Raises IntegrityError where registered words are no longer those.
+
+    `forecasting`: with a forecast made now of each that is still open on the data at hand.
+    """
     entries = about(chain.entries("resolution", "amendment"))
 
     def until(prediction: Prediction, kind: str) -> tuple[Entry, ...]:
@@ -156,7 +168,7 @@ def statuses(books: Sequence[Book], chain: Ledger, as_of: datetime, sources: Sou
         for prediction in book.predictions:
             check_words(prediction, amendments(entries.get(prediction.full_id, [])))
             kept = until(prediction, "resolution"), until(prediction, "amendment")
-            found.append(Status(prediction, as_of, *kept, _present(book, prediction, data)))
+            found.append(Status(prediction, as_of, *kept, _present(book, prediction, data, forecasting)))
     return found
 
 
@@ -178,9 +190,9 @@ def amendments(entries: Iterable[Entry]) -> list[Amendment]:
     ]
 
 
-def _present(book: Book, prediction: Prediction, data: Data) -> Present:
-    why = ""
-    if isinstance(prediction.rule, LeadRule):
+def _present(book: Book, prediction: Prediction, data: Data, forecasting: bool) -> Present:
+    why, rule = "", prediction.rule
+    if isinstance(rule, LeadRule):
         try:
             counted, used = count(book, prediction, data)
         except Absent as error:
@@ -188,11 +200,23 @@ def _present(book: Book, prediction: Prediction, data: Data) -> Present:
         else:
             proved = all(located.status == "verified" for located in used)
             decision = prediction.decide(counted.leads)
-            return Present("release", decision, counted.intervals, proved, counted.synthetic)
+            outlook = _outlook(counted, decision, rule) if forecasting else None
+            return Present("release", decision, counted.intervals, proved, counted.synthetic, outlook=outlook)
         if book.printed:
-            return Present("printed", prediction.decide(printed_leads(book.printed)), {}, why=why)
+            decision = prediction.decide(printed_leads(book.printed))
+            outlook = _outlook(book.printed, decision, rule) if forecasting else None
+            return Present("printed", decision, {}, why=why, outlook=outlook)
         return Present("nothing", prediction.decide(()), {}, why=why)
     return Present("nothing", prediction.decide(None), {})
+
+
+def _outlook(known: Counted | Sequence[PrintedSpec], decision: Decision, rule: LeadRule) -> Outlook | None:
+    """A forecast, where anything is still open; None where the data at hand supports none."""
+    from countback.claims import outlook  # computes with what no other part of predict needs
+
+    if decision.outcome != OPEN:
+        return None
+    return outlook.from_counted(known, rule) if isinstance(known, Counted) else outlook.from_printed(known, rule)
 
 
 def count(book: Book, prediction: Prediction, data: Data) -> tuple[Counted, list[Located]]:

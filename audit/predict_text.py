@@ -6,6 +6,7 @@ import json
 import math
 import textwrap
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import date, datetime
 from fractions import Fraction
 from typing import Any
@@ -72,6 +73,7 @@ def _one(status: Status, today: date) -> Iterator[str]:
         yield wrap(f"{row.outcome}: {row.when}", 4)
     yield from _now(status)
     yield from _forecasts(status)
+    yield from _outlook(status)
     yield from _history(status)
     if spec.note:
         yield wrap(f"note: {spec.note}", 2)
@@ -161,6 +163,21 @@ def _forecasts(status: Status) -> Iterator[str]:
         elif status.state not in (OPEN, OVERDUE):
             line += "; not scored: " + ("void" if status.state == VOID else "not made before the day of the trigger")
         yield wrap(line, 2)
+
+
+def _outlook(status: Status) -> Iterator[str]:
+    """The forecast made now: of each outcome, with what it rests on and how far other priors move it."""
+    made = status.present.outlook
+    if made is None or status.state not in (OPEN, OVERDUE):
+        return
+    chances = ", ".join(f"{name} {chance:.3f}" for name, chance in made.probability.items())
+    error = max(made.mc_error.values())
+    yield wrap(f"forecast now: {chances} (Monte Carlo error {error:.4f} or less)", 2)
+    name, (low, high) = next(iter(made.others.items()))
+    yield wrap(f"{name} from {low:.2f} to {high:.2f} under other priors", 4)
+    yield wrap(f"model: {made.model}; {made.draws} draws, seed {made.seed}", 4)
+    yield wrap(f"rests on: {made.rests_on}", 4)
+    yield wrap(f"calibration: {made.calibration}", 4)
 
 
 def _amended(status: Status) -> bool:
@@ -259,6 +276,7 @@ def _status_json(status: Status) -> dict[str, Any]:
             "intervals": {name: list(ends) for name, ends in present.intervals.items()},
             **decision_json(present.decision),
         },
+        "forecast_now": asdict(present.outlook) if present.outlook else None,
         "forecasts": [
             {**forecast.model_dump(mode="json"), "score": _score_json(status.score(forecast))}
             for forecast in spec.forecast

@@ -44,9 +44,15 @@ def predict() -> None:
 @click.option("--as-of", metavar="DATE", help="Answer for the end of this day (UTC), or for an instant with its zone.")
 @click.option("--json", "json_file", metavar="FILE", help="Write them as JSON; - prints them and nothing else.")
 @click.option("--data", type=EXISTING, metavar="DIR", help="A folder with released files, whatever their names.")
+@click.option("--forecast", is_flag=True, help="Also forecast what is still open, from the data at hand.")
 @LEDGER
 def show(
-    names: tuple[str, ...], as_of: str | None, json_file: str | None, data: Path | None, ledger_file: Path | None
+    names: tuple[str, ...],
+    as_of: str | None,
+    json_file: str | None,
+    data: Path | None,
+    forecast: bool,
+    ledger_file: Path | None,
 ) -> None:
     """What was predicted, on what rule, how it stands, and that nobody changed the words in between. No network."""
     from countback.audit import ledger
@@ -57,7 +63,7 @@ def show(
     chain = ledger.open_ledger(ledger.ledger_path(ledger_file))
     when = read_day(as_of) if as_of else ledger.now()
     sources = Sources(data, offline=True)
-    found = statuses(open_books(names), chain, when, sources)
+    found = statuses(open_books(names), chain, when, sources, forecasting=forecast)
     if json_file == "-":
         click.echo(json.dumps(as_json(found, chain, when), indent=1, allow_nan=False))
         return

@@ -105,12 +105,16 @@ class PredictionSpec(_Strict):
 
 
 class PrintedSpec(_Strict):
-    """Counts of one country, or of several of which only the sum is known, as the paper prints or forces them."""
+    """Counts of one country, or of several of which only the sum is known, as the paper prints or forces them.
+
+    `items` is how many items they rest on, for a forecast from counts alone.
+    """
 
     countries: Annotated[list[StrictStr], Field(min_length=1)]
     n: Annotated[StrictInt, Field(ge=1)]
     human: Annotated[StrictInt, Field(ge=0)]
     judge: Annotated[StrictInt, Field(ge=0)]
+    items: Annotated[StrictInt, Field(ge=1)] | None = None
 
 
 class PredictionsSpec(_Strict):
