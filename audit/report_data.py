@@ -38,11 +38,11 @@ class Operand(_Read):
     address: str = Field("", alias="from")
     printed: str = ""
     relation: str = ""
-    of: list[Operand] = []
-    weights: list[Operand] = []
-    n: list[Operand] = []
+    of: tuple[Operand, ...] = ()
+    weights: tuple[Operand, ...] = ()
+    n: tuple[Operand, ...] = ()
     expr: str = ""
-    names: list[str] = []
+    names: tuple[str, ...] = ()
 
 
 class UsedFile(_Read):
@@ -59,12 +59,12 @@ class Evidence(Operand):
     equals: Operand | None = None
     rounding: str = ""
     recipe: str = ""
-    arguments: dict[str, Any] = Field({}, alias="with")
-    files: list[UsedFile] = []
+    arguments: dict[str, Any] = Field(default_factory=dict, alias="with")
+    files: tuple[UsedFile, ...] = ()
     versions: dict[str, str] | None = None
-    notes: list[str] = []
-    readings: dict[str, Number] = {}
-    readings_that_meet: list[str] = []
+    notes: tuple[str, ...] = ()
+    readings: dict[str, Number] = Field(default_factory=dict)
+    readings_that_meet: tuple[str, ...] = ()
     mc_error: float | None = None
     seed: int | None = None
     sigmas: int | None = None

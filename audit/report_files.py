@@ -234,5 +234,13 @@ def crate(
 
 
 def text(content: dict[str, Any]) -> str:
-    """JSON that any program reads: plain letters only, no NaN."""
-    return json.dumps(content, indent=1, ensure_ascii=True, allow_nan=False) + "\n"
+    """JSON that any program reads (plain letters only, no NaN), each item of a list on a line of its own."""
+
+    def one(value: Any) -> str:
+        return json.dumps(value, ensure_ascii=True, allow_nan=False)
+
+    parts = []
+    for key, value in content.items():
+        shown = "[\n" + ",\n".join(map(one, value)) + "\n]" if isinstance(value, list) and value else one(value)
+        parts.append(f"{one(key)}: {shown}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"

@@ -43,12 +43,11 @@ class Finding:
 
 @dataclass(frozen=True)
 class Mark:
-    """Of a table's cell: how many claims about it have a verdict, and the first of them."""
+    """Of a table's cell: a verdict's symbol with how many claims about it have it, the first of them, and the words."""
 
-    verdict: str
-    count: int
+    shown: str
     first: Line
-    label: str
+    words: str
 
 
 def page(told: Told, papers: Sequence[Section], predictions: Sequence[Status], today: date) -> str:
@@ -130,7 +129,11 @@ def marks(cell: Cell) -> list[Mark]:
     for line in cell.about:
         found.setdefault(line.verdict, []).append(line)
     return [
-        Mark(verdict, len(lines), lines[0], f"{verdict}: " + "; ".join(line.name for line in lines[:8]))
+        Mark(
+            words.SYMBOLS[verdict] + (str(len(lines)) if len(lines) > 1 else ""),
+            lines[0],
+            f"{verdict}: " + "; ".join(line.name for line in lines[:8]) + ("; ..." if len(lines) > 8 else ""),
+        )
         for verdict, lines in found.items()
     ]
 
