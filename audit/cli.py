@@ -6,16 +6,17 @@ longer holds; 2 wrong usage, configuration or an internal error; 3 incomplete; 4
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import click
 from countback.audit.record_commands import LEDGER, diff, ledger_group, predict, watch
 from countback.audit.report_command import report
+from countback.audit.words import visible
 from countback.fetch.errors import UserError
 
 EXISTING = click.Path(exists=True, file_okay=False, path_type=Path)
@@ -23,7 +24,19 @@ OUTPUT = click.Path(dir_okay=False, path_type=Path)
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+class _PipeClosed(Exception):
+    """Whoever read the output has gone."""
+
+
+class _Root(click.Group):
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:  # click would exit with 1, which means a finding
+            raise _PipeClosed from None
+
+
+@click.group(cls=_Root, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="countback")
 def cli() -> None:
     """Recount the numbers of papers about LLM judges and human annotators, and say which of them hold."""
@@ -77,7 +90,7 @@ def check(
 
     if unverified and data is None:
         raise UserError("--unverified needs --data DIR: it says which files to recount although no pin proves them")
-    tell = _progress_line if sys.stderr.isatty() and not quiet else lambda line: None
+    tell = _progress_line if on_terminal() and not quiet else lambda line: None
     sources = Sources(data, offline, unverified, tell=tell)
     run = audit(find_papers(papers), sources.locate, kinds=kinds)
     if record:
@@ -85,7 +98,7 @@ def check(
 
         record_run(run, ledger_file, _progress_line)
     if json_file == "-":
-        click.echo(json.dumps(run.as_json(), indent=1, ensure_ascii=True))
+        click.echo(as_text(run.as_json()))
     elif json_file is not None:
         write_json(Path(json_file), run.as_json())
     if json_file != "-" and not quiet:
@@ -184,7 +197,7 @@ def judge(labels: Path, judges: Path | None, **options: Any) -> None:
     """
     from countback.audit.judge.command import run
 
-    tell = _progress_line if sys.stderr.isatty() and not options["quiet"] else lambda line: None
+    tell = _progress_line if on_terminal() and not options["quiet"] else lambda line: None
     click.get_current_context().exit(run(labels, judges, tell=tell, write_json=write_json, **options))
 
 
@@ -203,14 +216,28 @@ def twin(out: Path, seed: int) -> None:
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:
-    """Write a whole file or none of it; a folder that cannot be written to is a UserError."""
+    """Write a whole file or none of it; what cannot be written to is a UserError. Devices and pipes are written to."""
+    target = Path(os.path.realpath(path))  # a link stays one
+    part = target.with_name(f"{target.name}.{os.getpid()}.part")
     try:
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".part", delete=False, encoding="utf-8") as part:
-            json.dump(content, part, indent=1, ensure_ascii=True)
-            part.write("\n")
-        os.replace(part.name, path)
+        special = target.exists() and not target.is_file()
+        with (target if special else part).open("w", encoding="utf-8") as file:
+            file.write(as_text(content) + "\n")
+        if not special:
+            part.replace(target)
     except OSError as error:
+        part.unlink(missing_ok=True)
         raise UserError(f"{path}: cannot be written ({error.strerror}); choose another file or folder") from None
+
+
+def as_text(content: dict[str, Any]) -> str:
+    """JSON in ASCII; a NumPy scalar of a recipe's is written as the number it is, whatever else as its text."""
+    return json.dumps(content, indent=1, allow_nan=False, default=lambda x: x.item() if hasattr(x, "item") else str(x))
+
+
+def on_terminal() -> bool:
+    """Whether somebody watches stderr (which may be closed)."""
+    return sys.stderr is not None and sys.stderr.isatty()
 
 
 def _progress_line(line: str) -> None:
@@ -219,27 +246,43 @@ def _progress_line(line: str) -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Entry point: one sentence for a user's mistake, the designed exit code, and no traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a character gets its number
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     try:
-        code = cli.main(args=arguments, prog_name="countback", standalone_mode=False)  # what ctx.exit was given
-        sys.exit(code or 0)
+        sys.exit(_run(arguments, color=False if plain else None))
+    except (_PipeClosed, BrokenPipeError):  # nobody reads on: `countback check | head`
+        for number in (1, 2):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), number)
+        sys.exit(141)
+
+
+def _run(arguments: list[str] | None, color: bool | None) -> int:
+    try:
+        return cli.main(args=arguments, prog_name="countback", standalone_mode=False, color=color) or 0
     except click.ClickException as error:
         error.show()
-        sys.exit(2)
+        return 2
     except (click.Abort, KeyboardInterrupt):
         click.echo("countback: stopped", err=True)
-        sys.exit(130)
+        return 130
     except UserError as error:
-        click.echo(f"countback: {error}", err=True)
-        sys.exit(error.exit_code)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        click.echo(f"countback: {visible(str(error))}", err=True)
+        return error.exit_code
+    except _PipeClosed:
+        raise
     except Exception as error:
         if os.environ.get("COUNTBACK_DEBUG"):
             raise
-        click.echo(
-            f"countback: internal error: {type(error).__name__}: {error}; expected none: please report it with the "
-            "traceback that COUNTBACK_DEBUG=1 shows",
-            err=True,
-        )
-        sys.exit(2)
+        if isinstance(error, OSError) and error.strerror:
+            told = (
+                f"{f'{error.filename}: ' if error.filename else ''}{error.strerror}; check the path, permissions, space"
+            )
+        else:
+            told = (
+                f"internal error: {type(error).__name__}: {error}; expected none: please report it with the traceback "
+                "that COUNTBACK_DEBUG=1 shows"
+            )
+        click.echo(f"countback: {visible(told)}", err=True)
+        return 2

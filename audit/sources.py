@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from countback.audit.run import Located, digest
+from countback.audit.recount import Located, digest
 from countback.claims.registry import Paper
 from countback.fetch.errors import IntegrityError, UserError
 from countback.fetch.obtain import cache_folder, fetch_releases, find_local

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 from countback.audit.run import Run
+from countback.audit.words import visible
 from countback.claims.coverage import STATUSES, UNBOUND, Found
 from countback.claims.verdict import FINDINGS, UNCHECKED, VERDICTS, Verdict
 
@@ -27,8 +28,8 @@ COLOURS = {
 
 
 def width() -> int:
-    """Columns of the terminal, between 40 and 110."""
-    return max(40, min(shutil.get_terminal_size((100, 24)).columns, 110))
+    """Columns of the terminal, between 20 and 110."""
+    return max(20, min(shutil.get_terminal_size((100, 24)).columns, 110))
 
 
 def present(run: Run) -> str:
@@ -38,7 +39,7 @@ def present(run: Run) -> str:
 
 def _wrap(text: str, indent: int) -> str:
     pad = " " * indent
-    return textwrap.fill(text, width(), initial_indent=pad, subsequent_indent=pad, break_long_words=False)
+    return textwrap.fill(visible(text), width(), initial_indent=pad, subsequent_indent=pad, break_long_words=False)
 
 
 def _findings(run: Run) -> Iterator[str]:
@@ -71,14 +72,14 @@ def _findings(run: Run) -> Iterator[str]:
 
 def _one(verdict: Verdict) -> Iterator[str]:
     mark = click.style(verdict.verdict, fg=COLOURS[verdict.verdict])
-    yield f"  {verdict.claim.full_id}  {mark}"
+    yield f"  {visible(verdict.claim.full_id)}  {mark}"
     yield _wrap(arithmetic(verdict), 4)
 
 
 def arithmetic(verdict: Verdict) -> str:
     """One sentence: what is printed where, what follows from what, and by how much they miss each other."""
     where = ", ".join(str(part) for part in verdict.claim.where.values())
-    line = f"{where}: {verdict.claim.reads}."
+    line = f"{where}: {verdict.claim.reads}." if where else f"{verdict.claim.reads}."
     if verdict.claim.reported:
         line += f" Reported {verdict.claim.reported}"
     if verdict.recounted is not None:
@@ -176,7 +177,7 @@ def present_coverage(found: list[Found], everything: bool) -> str:
     for number in found:
         if everything or number.status == UNBOUND:
             by = f" ({number.by})" if number.by else ""
-            lines.append(f"line {number.line}: {number.token}: {number.status}{by}: {number.around}")
+            lines.append(visible(f"line {number.line}: {number.token}: {number.status}{by}: {number.around}"))
     return "\n".join(lines)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isqrt, lcm
+from math import isqrt, lcm, log10
 
 Exact = int | Fraction
 
@@ -118,10 +118,20 @@ def _sqrt(value: Fraction, *, up: bool) -> Fraction:
 
 
 def decimal_text(value: Fraction, places: int = 6) -> str:
-    """The value as a decimal string: exact when it ends within `places` digits, else rounded half-even there."""
+    """The value as a decimal string: exact when it ends within `places` digits, else rounded half-even there.
+
+    Beyond 10^300 only its order of magnitude, as a power of ten.
+    """
     scaled = value * 10**places
     whole = round(scaled)
     sign = "-" if whole < 0 else ""
+    if abs(whole) >= 10**300:
+        return f"{sign}1e{round(log10(abs(whole)) - places)}"
     digits = str(abs(whole)).rjust(places + 1, "0")
     text = f"{digits[:-places]}.{digits[-places:]}".rstrip("0").rstrip(".") if places else digits
     return f"{sign}{text}"
+
+
+def short(value: Fraction) -> str:
+    """Six digits of the value, for a sentence."""
+    return f"{float(value):g}" if abs(value) < 10**300 else decimal_text(value)

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
+from countback.claims.interval import short
 from countback.claims.relations import Extra, Numbers, pair, whole
 from countback.fetch.errors import UserError
 
@@ -41,9 +42,9 @@ def _ordered(x: Numbers, *, strict: bool = False) -> Held:
     floor, gap, worst = x[0].low, Fraction(0), ""
     for before, now in pairwise(x):
         floor = max(floor, before.low)
-        short = floor - now.high
-        if short > gap or (strict and short == 0 and not worst):
-            gap, worst = max(short, gap), f"{float(floor):g} then {float(now.high):g}"
+        lack = floor - now.high
+        if lack > gap or (strict and lack == 0 and not worst):
+            gap, worst = max(lack, gap), f"{short(floor)} then {short(now.high)}"
     return Held(not worst, gap, worst or "in order")
 
 
@@ -52,7 +53,7 @@ def _inside(x: Numbers, extra: Extra) -> Held:
         raise UserError(f"inside takes a point, a low and a high end; found {len(x)} numbers")
     point, low, high = x
     gap = max(low.low - point.high, point.low - high.high, low.low - high.high, Fraction(0))
-    return Held(gap == 0, gap, f"{float(point.mid):g} in [{float(low.mid):g}, {float(high.mid):g}]")
+    return Held(gap == 0, gap, f"{short(point.mid)} in [{short(low.mid)}, {short(high.mid)}]")
 
 
 def _extremum(sign: int) -> Callable[[Numbers, Extra], Held]:
@@ -63,7 +64,7 @@ def _extremum(sign: int) -> Callable[[Numbers, Extra], Held]:
         claimed = -x[0] if sign < 0 else x[0]
         gap = max([v.low - claimed.high for v in rivals] + [Fraction(0)])
         best = max(rivals, key=lambda v: v.mid)
-        return Held(gap == 0, gap, f"{float(x[0].mid):g} against {float(abs(best.mid) if sign > 0 else -best.mid):g}")
+        return Held(gap == 0, gap, f"{short(x[0].mid)} against {short(best.mid * sign)}")
 
     return check
 

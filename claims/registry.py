@@ -61,6 +61,7 @@ from __future__ import annotations
 
 import csv
 import io
+import unicodedata
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -82,6 +83,7 @@ from countback.fetch.release import Release, load_releases
 
 PAPERS = Path(__file__).parent / "papers"
 BLANK = frozenset({"", "-", "\u2013", "\u2014", "--"})
+JOINERS = "\u200c\u200d"  # invisible, but some scripts are not written without them
 DRAFT = "?"  # before a cell that has not been compared with the paper
 
 
@@ -208,16 +210,18 @@ def find_papers(names: tuple[str, ...], root: Path = PAPERS) -> list[Path]:
             raise UserError(f"{root}: the registry is empty; expected one folder per paper with a paper.toml")
         return folders
     by_id = {folder.name.replace("_", "-"): folder for folder in folders}
-    found = []
+    found: dict[Path, None] = {}  # each once, in order
     for name in names:
-        path = Path(name)
-        if name in by_id:
-            found.append(by_id[name])
-        elif path.is_dir() and (path / "paper.toml").exists():
-            found.append(path)
-        else:
+        path = by_id.get(name, Path(name))
+        try:
+            known = name in by_id or (path / "paper.toml").exists()
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or "no path"
+            raise UserError(f"{path}: cannot be looked at ({reason}); check the path and its permissions") from None
+        if not known:
             raise UserError(f'no paper "{name}"; expected one of {", ".join(by_id)}, or a folder with a paper.toml')
-    return found
+        found[path] = None
+    return list(found)
 
 
 def load_paper(folder: Path) -> Paper:
@@ -226,6 +230,7 @@ def load_paper(folder: Path) -> Paper:
 
     spec = read_toml(folder / "paper.toml", PaperSpec)
     claims = read_toml(folder / "claims.toml", ClaimsSpec)
+    _must_be_sound(spec.table, folder / "paper.toml")
     tables = {table.id: load_table(folder / "tables" / f"{table.id}.csv", table) for table in spec.table}
     extra = {path.stem for path in (folder / "tables").glob("*.csv")} - set(tables)
     if extra:
@@ -233,6 +238,22 @@ def load_paper(folder: Path) -> Paper:
     releases = paper_releases(folder)
     paper = Paper(spec, folder, releases, tables, {c.id: c for c in claims.claim}, (), tuple(claims.context))
     return replace(paper, claims=expand(paper, claims))
+
+
+def _must_be_sound(tables: list[TableSpec], path: Path) -> None:
+    """Each table once, and the domains of its columns numbers in order."""
+    for i, table in enumerate(tables):
+        for earlier in tables[:i]:
+            if table.id == earlier.id or table.title == earlier.title:
+                twice = "id" if table.id == earlier.id else "title"
+                raise UserError(f'{path}: two tables have the {twice} "{getattr(table, twice)}"; give each its own')
+        for column, (low, high) in table.domain.items():
+            try:
+                fits = parse(low, exact=True).value <= parse(high, exact=True).value
+            except NotANumber as error:
+                raise UserError(f'{path}: table "{table.id}", domain of "{column}": {error}') from None
+            if not fits:
+                raise UserError(f'{path}: table "{table.id}", domain of "{column}": {low} is above {high}; swap them')
 
 
 def paper_releases(folder: Path) -> tuple[Release, ...]:
@@ -243,10 +264,10 @@ def paper_releases(folder: Path) -> tuple[Release, ...]:
 
 def load_table(path: Path, spec: TableSpec) -> Table:
     """Read a table of strings; ragged rows, doubled keys or columns and a NaN are errors with file and line."""
-    lines = list(csv.reader(io.StringIO(read_text(path)), strict=True))
+    lines = _lines(path)
     if len(lines) < 2:
         raise UserError(f"{path}:1: expected a header and at least one row, found {len(lines)} line(s)")
-    columns = lines[0]
+    columns = lines[0][1]
     if len(set(columns)) != len(columns):
         raise UserError(f"{path}:1: two columns have one name; expected each once, found {columns}")
     key = [spec.key] if isinstance(spec.key, str) else spec.key
@@ -255,7 +276,7 @@ def load_table(path: Path, spec: TableSpec) -> Table:
             raise UserError(f'{path}:1: no column "{name}"; paper.toml names it, the header has {columns}')
     rows: dict[str, dict[str, str]] = {}
     drafts: set[str] = set()
-    for line, cells in enumerate(lines[1:], start=2):
+    for line, cells in lines[1:]:
         if len(cells) != len(columns):
             raise UserError(f"{path}:{line}: expected {len(columns)} cells, found {len(cells)}: {cells}")
         marked = {c for c, cell in zip(columns, cells, strict=True) if cell.startswith(DRAFT) and cell != DRAFT}
@@ -266,12 +287,35 @@ def load_table(path: Path, spec: TableSpec) -> Table:
         bad = next((c for c in row.values() if c.strip().lower() in ("nan", "inf", "-inf", "infinity", "null")), None)
         if bad is not None:
             raise UserError(f'{path}:{line}: found "{bad}"; a table holds what the paper prints, and blank for nothing')
+        _must_be_a_name(name, f"{path}:{line}: row")
         rows[name] = row
         drafts |= {f"{spec.id}|{name}|{column}" for column in marked}
+    for column in columns:
+        _must_be_a_name(column, f"{path}:1: column")
     for name in spec.summary:
         if name not in rows:
             raise UserError(f'{path}: no row "{name}"; paper.toml lists it as summary; rows: {list(rows)[:5]} ...')
     return Table(spec, tuple(columns), rows, frozenset(drafts))
+
+
+def _lines(path: Path) -> list[tuple[int, list[str]]]:
+    """The rows of a CSV file, each with the line it ends on; empty lines are none."""
+    reader = csv.reader(io.StringIO(read_text(path)), strict=True)
+    try:
+        return [(reader.line_num, cells) for cells in reader if cells]
+    except csv.Error as error:
+        raise UserError(f"{path}:{reader.line_num}: not valid CSV: {error}; mend that line") from None
+
+
+def _must_be_a_name(name: str, place: str) -> None:
+    """A reference can name it: it has no outer spaces, no "|", and no character that nobody sees."""
+    hidden = next((c for c in name if unicodedata.category(c) in ("Cc", "Cf") and c not in JOINERS), None)
+    if hidden is not None:
+        raise UserError(f"{place} {name!r} holds the invisible character U+{ord(hidden):04X}; delete it")
+    if name != name.strip() or "|" in name or name in ("*", "."):
+        raise UserError(
+            f'{place} "{name}" cannot be referred to; expected no outer spaces, no "|", and neither "*" nor "." alone'
+        )
 
 
 def claim_number(spec: ClaimSpec, path: Path) -> Reported:

@@ -32,17 +32,19 @@ from __future__ import annotations
 
 import ast
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 
 from countback.claims import distribution
-from countback.claims.interval import Contradiction, Interval, total
+from countback.claims.interval import Contradiction, Interval, short, total
 from countback.claims.reported import Reported
 from countback.fetch.errors import UserError
 
 Numbers = Sequence[Interval]
+LONGEST = 400  # characters of a formula
 
 
 @dataclass(frozen=True)
@@ -153,7 +155,7 @@ def _remainder_mean(x: Numbers, extra: Extra) -> Interval:
         raise UserError(f"remainder-mean takes overall, n, part, n of the part; found {len(x)} numbers")
     overall, n, part, m = x
     if n.high <= m.low:
-        raise Contradiction(f"the part has {float(m.mid):g} cases, the whole {float(n.mid):g}: nothing remains")
+        raise Contradiction(f"the part has {short(m.mid)} cases, the whole {short(n.mid)}: nothing remains")
     if n.low <= m.high:
         raise ZeroDivisionError
     ends = [  # linear in each mean and in m / (n - m), so the bounds are at the vertices
@@ -168,15 +170,15 @@ def _remainder_mean(x: Numbers, extra: Extra) -> Interval:
 
 def _choose(x: Numbers, extra: Extra) -> Interval:
     n, k = (whole(value, "choose") for value in pair(x, "choose"))
-    if min(k, n - k) > 10_000:
-        raise UserError(f"choose counts up to 10,000 of n, found {k} of {n}")
+    if min(k, n - k) > 1000:
+        raise UserError(f"choose takes up to 1,000 of n (or all but 1,000), found {k} of {n}")
     return Interval.of(math.comb(n, k))
 
 
 def whole(value: Interval, name: str) -> int:
     """An exact count as an int; raises UserError for anything else."""
     if value.width or value.low.denominator != 1 or value.low < 0:
-        raise UserError(f"{name} needs whole numbers of zero or more, found {float(value.low)} to {float(value.high)}")
+        raise UserError(f"{name} needs whole numbers of zero or more, found {short(value.low)} to {short(value.high)}")
     return int(value.low)
 
 
@@ -215,7 +217,7 @@ def _joint_share(x: Numbers, extra: Extra) -> Interval:
     for percentage, cases in zip(x, (whole(n, "joint-share") for n in extra.n), strict=True):
         first, last = integers_in(percentage, cases)
         if first > last:
-            raise Contradiction(f"no whole count of {cases} is {float(percentage.mid):g}%")
+            raise Contradiction(f"no whole count of {cases} is {short(percentage.mid)}%")
         counts.append((first, last))
     n = whole(total(extra.n), "joint-share")
     if n == 0:
@@ -296,7 +298,7 @@ def _formula(x: Numbers, extra: Extra) -> Interval:
 
     def value(node: ast.expr) -> Interval:
         match node:
-            case ast.Constant(value=int() | float()):
+            case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
                 return Interval.of(Fraction(ast.unparse(node)))
             case ast.Name(id=name) if name in names:
                 return names[name]
@@ -323,10 +325,13 @@ def _formula(x: Numbers, extra: Extra) -> Interval:
 
 @lru_cache
 def _tree(expr: str) -> ast.expr:
+    if len(expr) > LONGEST:
+        raise UserError(f'a formula has at most {LONGEST} characters, found {len(expr)}: "{expr[:40]}..."')
     try:
-        return ast.parse(expr, mode="eval").body
-    except SyntaxError:
-        raise UserError(f'formula "{expr}" cannot be read; write it like "(a - b) / c"') from None
+        with warnings.catch_warnings(action="ignore"):  # "2a" warns before it fails
+            return ast.parse(expr.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # a null byte; nesting
+        raise UserError(f'formula "{expr:.80}" cannot be read; write it like "(a - b) / c"') from None
 
 
 VALUES: dict[str, Callable[[Numbers, Extra], Interval]] = {

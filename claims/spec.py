@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from datetime import date
@@ -17,12 +18,14 @@ from pydantic import (
     ConfigDict,
     Discriminator,
     Field,
+    PlainValidator,
     StrictBool,
     StrictInt,
     StrictStr,
     Tag,
     ValidationError,
 )
+from pydantic_core import PydanticCustomError
 
 
 def _tag(ref: object) -> str | None:
@@ -42,6 +45,17 @@ Kind = Literal["arithmetic", "recount", "model", "metadata"]
 Finding = Literal["differs", "inconsistent"]
 Id = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
 Words = Annotated[str, Field(min_length=1)]
+
+
+def _setting(value: object) -> object:
+    """What a recipe may be given: nothing that JSON, and so the evidence, could not hold."""
+    scalar = isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
+    if scalar or (isinstance(value, list) and all(_setting(each) is each for each in value)):
+        return value
+    raise PydanticCustomError("setting", "a text, a finite number, true, false, or a list of these")
+
+
+Setting = Annotated[Any, PlainValidator(_setting)]
 
 
 class _Strict(BaseModel):
@@ -95,7 +109,7 @@ class ClaimSpec(_Strict):
     words: StrictBool = False  # `reported` is a word such as PASSED, compared letter by letter
     kind: Kind | None = None
     recipe: StrictStr = ""
-    with_: dict[str, Any] = Field({}, alias="with")
+    with_: dict[str, Setting] = Field({}, alias="with")
     needs: list[StrictStr] = []
     asserted: StrictStr = ""
 
@@ -120,7 +134,7 @@ class RelationSpec(_Strict):
     n: Ref | list[Ref] = []
     scores: list[StrictStr | StrictInt] = []
     expr: StrictStr = ""
-    resamples: StrictInt = 0
+    resamples: Annotated[StrictInt, Field(ge=0)] = 0
     binomial: StrictBool = False
 
 
@@ -134,7 +148,7 @@ class RecountSpec(_Strict):
     rows: list[StrictStr] | None = None
     except_: list[StrictStr] = Field([], alias="except")
     recipe: Words
-    with_: dict[str, Any] = Field({}, alias="with")
+    with_: dict[str, Setting] = Field({}, alias="with")
     needs: Annotated[list[StrictStr], Field(min_length=1)]
 
 
