@@ -181,10 +181,8 @@ def _split(
     lead: KnownLead, unit: float, tau: Floats, mu: Floats, rng: np.random.Generator
 ) -> tuple[list[Counts], list[Counts]]:
     """Comparisons and gaps of countries of which the sum is known: drawn freely, then moved to meet it."""
-    count, draws = len(lead.countries), len(tau)
-    sizes = np.stack([_sizes(lead.n // count, draws, rng) for _ in lead.countries], axis=1)
-    sizes = np.maximum(np.rint(sizes * (lead.n / sizes.sum(axis=1))[:, None]), 1).astype(np.int64)
-    sizes[:, -1] = lead.n - sizes[:, :-1].sum(axis=1)
+    count = len(lead.countries)
+    sizes = 1 + rng.multinomial(lead.n - count, np.full(count, 1 / count), len(tau))
     variance = sizes**2 * (tau[:, None] ** 2 + unit / sizes)
     free = sizes * mu[:, None] + np.sqrt(variance) * rng.standard_normal(sizes.shape)
     moved = free + variance / variance.sum(axis=1)[:, None] * (lead.gap - free.sum(axis=1))[:, None]

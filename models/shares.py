@@ -94,7 +94,7 @@ def country_share(
     in a country has no effect of its own beyond the item's. Items of one country only are left out: they say nothing
     of the difference between countries but through their content. An annotator is nested in a country; one who
     labelled for two counts as two. Raises UserError, in a sentence, for labels that cannot answer: nested items,
-    countries that no item links, one annotator a country, a single shared item, labels that are all alike.
+    countries that no item links, one annotator a country, a single shared item, labels all alike or too few.
     """
     rows = _rows(np.asarray(item), np.asarray(country), np.asarray(annotator), np.asarray(label), scores)
     notes = list(rows.notes)
@@ -107,6 +107,11 @@ def country_share(
     variance = square - float(lambdas.mean())
     components = Components(variance, *parts)
     rest = components.total - variance
+    if min(rest, components.total) <= 0:
+        raise UserError(
+            f"found variances that add up to {components.total:.3g}, {rest:.3g} without the country's, from "
+            f"{len(rows.y)} labels of {rows.items} items: no share of that exists; expected more of either"
+        )
     if variance < 0:
         notes.append(f"the country's variance is estimated as {variance:.3g}: below 0, as chance alone can make it")
     if parts[1] < 0:
@@ -195,6 +200,12 @@ def _rows(item: Ints, country: Ints, annotator: Ints, label: Ints, scores: Seque
     if not y.any():
         raise UserError("found the same label everywhere; expected labels that vary")
     counts = _table(i, c)
+    if counts.min() < counts.max():
+        empty = int((counts == 0).sum())
+        notes.append(
+            f"not balanced: {int(counts[counts > 0].min())} to {int(counts.max())} labels of an item in a country, and "
+            f"{empty} of {counts.size} pairs without any; the variances are unbiased all the same"
+        )
     return _Rows(y, i, c, pair, counts, _table(i, c, y), home, tuple(notes))
 
 
@@ -356,8 +367,6 @@ def _rest_error(rows: _Rows, level: float) -> float:
 
 def _share_interval(variance: float, bounds: tuple[float, float], rest: float, spread: float) -> tuple[float, float]:
     """Interval of v / (v + rest) from that of v and the half width of log(rest), both put together on the log scale."""
-    if rest <= 0:
-        return 0.0, 1.0
     low, high = bounds
     down = np.hypot(np.log(variance / low), spread) if 0 < low < variance else np.inf
     start = variance if variance > 0 else high

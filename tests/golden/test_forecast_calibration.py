@@ -88,3 +88,24 @@ def test_standard_errors_by_drawing_items_again(cases: Any) -> None:
     picked = rng.integers(0, 31, (20_000, 31))
     again = (hits - human)[picked].sum(axis=1) / n[picked].sum(axis=1)
     assert study.se[0, 0] == pytest.approx(again.std(), rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("changed", "confirmed"),
+    [({}, 0.82), ({"mu_sd": 0.06}, 0.69), ({"mu_sd": 0.25}, 0.87), ({"tau_scale": 0.06}, 0.90)],
+)
+def test_what_is_said_of_the_printed_counts(changed: dict[str, float], confirmed: float, cases: Any) -> None:
+    """The numbers of the last section of forecast_calibration.md."""
+    counts = [
+        (("Pakistan",), 118, 70, 106),
+        (("United States",), 127, 92, 102),
+        (("Nigeria", "Philippines"), 246, 162, 190),
+    ]
+    known = [
+        cases.KnownLead(names, n, judge - human, cases.printed_se(n, judge, n / (31 * len(names))))
+        for names, n, human, judge in counts
+    ]
+    missing = ("France", "India", *(f"another {number}" for number in range(6)))
+    model = cases.Model(**changed)
+    drawn = cases.draw_leads(known, missing, 50_000, np.random.default_rng(1), model)
+    assert cases.forecast(drawn, cases.RULE, model).probability[0] == pytest.approx(confirmed, abs=0.011)

@@ -153,3 +153,18 @@ def test_items_and_annotators_that_divide_alike():
     item, country, _, label = crossed(TABLE)
     with pytest.raises(UserError, match="divide the labels alike"):
         country_share(item, country, item * 2 + country, label)
+
+
+def test_too_few_labels_for_any_share():
+    item, country = [1, 0, 0, 0, 0, 1, 0, 0], [1, 1, 2, 2, 2, 0, 2, 0]
+    annotator, label = [6, 5, 8, 10, 9, 2, 9, 0], [1, 0, 1, 1, 1, 0, 0, 1]
+    with pytest.raises(UserError, match="from 8 labels of 2 items: no share of that exists"):
+        country_share(*map(np.array, (item, country, annotator, label)))
+
+
+def test_labels_that_are_not_balanced_say_so():
+    item, country, annotator, label = crossed(TABLE)
+    found = country_share(item[1:], country[1:], annotator[1:], label[1:])
+    assert found.notes[0].startswith(
+        "not balanced: 1 to 2 labels of an item in a country, and 0 of 6 pairs without any"
+    )
