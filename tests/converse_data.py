@@ -22,12 +22,11 @@ COLUMNS = [*METRICS, "clean"]
 def make_episodes(rng: np.random.Generator, seeds: int = 400) -> pd.DataFrame:
     """One row per episode, in the paper's words; a score of 0 is missing."""
     test = _scenarios(rng, "t", seeds)
-    rows = []
-    for strength, model in enumerate((*MODELS, "some other model")):
-        for language in ("English", "Native"):
-            rows.append(
-                _scored(rng, test, 2.5 + strength / 12, model=model, language=language, split="test", mode="eval")
-            )
+    rows = [
+        _scored(rng, test, 2.5 + strength / 12, model=model, language=language, split="test", mode="eval")
+        for strength, model in enumerate((*MODELS, "some other model"))
+        for language in ("English", "Native")
+    ]
     for language, missing in (("English", 3), ("Native", 5)):  # a few seeds have no episode in gold mode
         some = test.iloc[missing:]
         rows.append(_scored(rng, some, 4.0, model=MODELS[0], language=language, split="test", mode="gold"))

@@ -88,6 +88,13 @@ def handed(folder: Path) -> Data:
     return Data({MAPPING: located})
 
 
+def handed_only(folder: Path, episodes: str) -> Data:
+    """The same in a folder of its own: a file that was read is not read again."""
+    other = folder / "other"
+    other.mkdir()
+    return write(other, episodes=episodes)
+
+
 @pytest.fixture
 def data(tmp_path: Path) -> Data:
     return write(tmp_path)
@@ -136,6 +143,35 @@ def test_gold_mode_is_compared_on_what_has_both(data: Data) -> None:
     assert combined["Δ 3H"].readings == {"matched seeds and languages": 1.5, "all episodes": 1.25}  # 4.5 - 3.25
     assert "2 episodes without a partner in the other mode left out" in combined["Δ 3H"].notes
     assert r.gold_gain(data, row="Native", column="Eval 3H").value == 2
+
+
+def test_a_point_has_its_interval_and_is_called_synthetic_only_where_the_mapping_says_so(tmp_path: Path) -> None:
+    data = write(tmp_path)
+    mean, ends = r.score(data, row=MODEL, column="Help"), r.score_interval(data, row=MODEL, column="Help").low_high
+    # of the 256 resamples of 1, 2, 4, 5 the sum is 4 once, 5 in 4 and 6 in 6 of them, so 2.5% lie below 6 / 4
+    assert mean.interval == ends == (1.5, 4.5)
+    assert any(note.startswith("interval: percentile, ") for note in mean.notes)
+    assert r.group_range(data, by="gender", printed="0.011").interval is not None
+    assert not mean.synthetic
+    other = tmp_path / "other"
+    other.mkdir()
+    assert r.score(write(other, SPEC.replace("missing = []", "synthetic = true")), row=MODEL, column="Help").synthetic
+
+
+def test_a_seed_of_both_splits_is_two_scenarios(tmp_path: Path) -> None:
+    data = write(tmp_path, episodes=EPISODES.replace(",t1,", ",s1,"))
+    assert r.composition(data, row="All", column="N").value == 7
+
+
+def test_groups_are_those_that_are_stated(tmp_path: Path) -> None:
+    blank = EPISODES.replace(
+        "s1,Native,SG,Han,female,Standard,test,eval,4,4,4", "s1,Native,SG,Han,,Standard,test,eval,1,1,1"
+    )
+    found = r.group_range(write(tmp_path, episodes=blank), by="gender", printed="0.011")
+    assert (found.value, found.n) == (1.5, 3)  # female 4 alone, male 2.5; the episode of nobody's gender has no part
+    data = handed_only(tmp_path, EPISODES.replace("MY,Moro,male,CTX", "MY,Moro,female,CTX"))
+    with pytest.raises(CannotRecount, match="the column of gender tells 1 group apart; two or more are needed"):
+        r.group_range(data, by="gender", printed="0.011")
 
 
 def test_composition_counts_scenarios_once_and_leaves_gold_mode_on_the_test_split_out(data: Data) -> None:
@@ -231,6 +267,23 @@ def test_agreement(data: Data) -> None:
     whole = r.agreement(data, row="Overall", column="HH MAE")
     assert whole.n == 3
     assert "1 cells left out that have another number of human scores than 3" in whole.notes
+
+
+def test_missing_and_unplaced_ratings_are_left_out_and_counted(tmp_path: Path) -> None:
+    none = r.agreement(write(tmp_path), row="Overall", column="Bias")
+    assert not any("scores missing" in note for note in none.notes)
+    other = tmp_path / "other"
+    other.mkdir()
+    # a blank may repeat; d4 lies in no region of the paper, and agrees with GPT-5 mini
+    more = "d1,SG,Helpfulness,ann,\nd1,SG,Helpfulness,ann,\nd1,SG,Warmth,ann,3\nd1,SG,Warmth,ann,3\n"
+    more += "\n".join(f"d4,XX,Helpfulness,{name},4" for name in ("ann", "ben", "cai", MODEL))
+    data = write(other, ratings=RATINGS + more)
+    found = r.agreement(data, row="Overall", column="GPT-5 mini MAE")
+    assert (found.value, found.n) == (1, 4)  # 1, 2, 1 and 0
+    assert "2 scores missing" in found.notes
+    assert "2 rows left out whose metric is none of the paper's: Warmth" in found.notes
+    for row, n in (("SG", 2), ("MY", 1)):
+        assert r.agreement(data, row=row, column="GPT-5 mini MAE", by="region").n == n
 
 
 def test_the_like_for_like_figures_stand_beside(data: Data) -> None:
@@ -443,6 +496,7 @@ def region(data: Data) -> Recount:
         (score, "missing = []", "missing = []\nsynthetic = 1", "synthetic: expected: .*found: 1"),
         (score, "missing = []", "absent = []", "unknown key 'absent'; expected one of synthetic, missing, episodes"),
         (score, "missing = []", "missing = [", "not valid TOML"),
+        (score, SAME, "", "columns: expected: .* at least 1 item"),
         (grok, "", "", r'the model GPT-5.4: the column holds GPT-5 mini, Grok 4.20; .*"GPT-5.4" = "..." under'),
         (people, 'human = "*"', 'human = "nobody"', r'no cell has 3 human scores .*as "human", and those in'),
         (region, "", "", r"no row of \[\[ratings\]\] has the region VN: the column holds SG, MY"),
@@ -473,6 +527,8 @@ def test_a_wrong_mapping_is_one_sentence(
         (score, "eval,5,4,3,4,4,4,yes", "eval,5,4,3,4,4,4", "episodes.csv"),
         (people, "d2,MY,Helpfulness,dee,5", "d2,MY,Helpfulness,ann,5",
          "1 scores repeat the dialogue, metric and rater of another, the first dialogue d2, Helpfulness, rater ann"),
+        (people, "d2,MY,Helpfulness,GPT-5 mini,3", "d1,SG,Helpfulness,GPT-5 mini,3",
+         "1 scores repeat .* the first dialogue d1, Helpfulness, rater GPT-5 mini"),
         (people, "d2,MY,Helpfulness,dee,5", "d2,SG,Helpfulness,dee,5", "dialogue d2 stands in two regions"),
         (people, "d2,MY,Helpfulness,dee,5", "d2,MY,Helpfulness,dee,0", "score is '0' in 1 rows"),
     ],
@@ -502,7 +558,7 @@ def test_a_parquet_file_and_json_that_is_no_table_are_named(tmp_path: Path) -> N
         score(write(tmp_path, SPEC.replace("episodes.csv", "a.parquet")))
     other = tmp_path / "other"
     other.mkdir()
-    (other / "b.json").write_text("[1, 2]", "utf-8")
+    (other / "b.json").write_text('[{"model": 1}, 2]', "utf-8")
     data = write(other, SPEC.replace("episodes.csv", "b.json"))
     with pytest.raises(CannotRecount, match=r"b\.json is JSON, but no list of objects"):
         score(data)
