@@ -113,7 +113,7 @@ def test_rows_columns_and_except_choose_and_a_blank_cell_is_no_claim(recounted: 
             'recount "cells": t1 has no column "Honesty"; columns: Model, ',
         ),
         ('table   = "t1"', 'table   = "t1"\nrows = ["C"]', 'recount "cells": t1 has no row "C"; rows: A, B, Average'),
-        ("{ scale = 100 }", '{ row = "A" }', 'recount "cells": `with` has row or column'),
+        ("{ scale = 100 }", '{ scale = 100, row = "A" }', 'recount "cells": `with` has row or column'),
         (
             '"Help", "Hon"]\nrecipe',
             '"Model"]\nrecipe',
