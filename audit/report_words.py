@@ -176,7 +176,8 @@ def number(value: Number | None) -> str:
     """As the JSON has it; an estimate with six digits."""
     if value is None:
         return ""
-    return f"{value:.6g}" if isinstance(value, float) else str(value).replace("-", "−", 1)
+    shown = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return "−" + shown[1:] if shown.startswith("-") else shown
 
 
 def span(ends: tuple[Number, Number] | None) -> str:
