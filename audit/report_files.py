@@ -13,7 +13,7 @@ from datetime import date, datetime
 from typing import Any
 from xml.etree import ElementTree
 
-from countback.audit.report_data import Line, Section, Told
+from countback.audit.report_data import Line, Section, Told, anchor
 from countback.audit.report_words import MEANINGS, SYMBOLS, expression, missed, next_step, number, span, versions
 from countback.claims.verdict import AGREEMENT, FINDINGS, UNCHECKED, UNINFORMATIVE, VERDICTS
 
@@ -182,27 +182,7 @@ def crate(
         {"@id": name, "@type": "File", "name": name, "contentSize": str(size), "sha256": sha256, "encodingFormat": kind}
         for name, (size, sha256, kind) in made.items()
     ]
-    papers: list[dict[str, Any]] = [
-        {
-            "@id": f"#paper-{section.id}",
-            "@type": "ScholarlyArticle",
-            "name": section.title,
-            **({"url": section.paper.spec.url} if section.paper and section.paper.spec.url else {}),
-            **({"creditText": section.paper.spec.citation} if section.paper else {}),
-        }
-        for section in sections
-    ]
-    inputs: list[dict[str, Any]] = [
-        {
-            "@id": f"#input-{number}",
-            "@type": "CreativeWork",
-            "name": file.file,
-            "isPartOf": {"@id": f"#paper-{file.paper}"},
-            "sha256": file.sha256,
-            "description": f"release {file.release}, {file.status}",
-        }
-        for number, file in enumerate((f for f in told.inputs if f.sha256), start=1)
-    ]
+    papers, inputs = _papers(sections), _inputs(told)
     action = {
         "@id": "#report",
         "@type": "CreateAction",
@@ -231,6 +211,34 @@ def crate(
     }
     context = ["https://w3id.org/ro/crate/1.1/context", {"sha256": "https://schema.org/sha256"}]
     return {"@context": context, "@graph": [descriptor, root, program, action, *papers, *inputs, *files]}
+
+
+def _papers(sections: Sequence[Section]) -> list[dict[str, Any]]:
+    return [
+        {
+            "@id": f"#{anchor(section.id)}",
+            "@type": "ScholarlyArticle",
+            "name": section.title,
+            **({"url": section.paper.spec.url} if section.paper and section.paper.spec.url else {}),
+            **({"creditText": section.paper.spec.citation} if section.paper else {}),
+        }
+        for section in sections
+    ]
+
+
+def _inputs(told: Told) -> list[dict[str, Any]]:
+    """The released files that were here."""
+    return [
+        {
+            "@id": f"#input-{n}",
+            "@type": "CreativeWork",
+            "name": file.file,
+            "isPartOf": {"@id": f"#{anchor(file.paper)}"},
+            "sha256": file.sha256,
+            "description": f"release {file.release}, {file.status}",
+        }
+        for n, file in enumerate((f for f in told.inputs if f.sha256), start=1)
+    ]
 
 
 def text(content: dict[str, Any]) -> str:

@@ -153,6 +153,17 @@ def test_a_cell_is_marked_with_its_worst_verdict_and_leads_to_the_claim(report, 
     assert "f-demo-row-mean-A" in " ".join(page.ids())
 
 
+def test_of_several_claims_about_a_cell_the_worst_comes_first(report, paper):
+    edit(paper / "tables" / "t1.csv", *WRONG)
+    positive = '[[relation]]\nid = "positive"\nreads = "above 1"\nrelation = "more-than"\nof = ["t1|A|All", "=1"]\n\n'
+    edit(paper / "claims.toml", '[[relation]]\nid = "row-mean"', positive + '[[relation]]\nid = "row-mean"')
+    out, _ = report()
+    assert [v["verdict"] for v in told(out)["verdicts"][:2]] == ["consistent", "inconsistent"]
+    cell = re.search(r'<td class="v-inconsistent">4\.30.*?</td>', (out / "report.html").read_text(encoding="utf-8"))
+    assert cell is not None
+    assert re.findall(">([≠✓])</a>", cell[0]) == ["≠", "✓"]
+
+
 def test_junit_fails_for_a_new_finding_and_skips_a_known_one(report, paper):
     edit(paper / "tables" / "t1.csv", *WRONG)
     with (paper / "claims.toml").open("a", encoding="utf-8") as claims:
