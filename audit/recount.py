@@ -150,7 +150,7 @@ def _called(paper: Paper, claim: Claim, data: Data) -> Recount:
         if os.environ.get("COUNTBACK_DEBUG"):
             raise
         lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename.endswith("recipes.py")]
-        told = f"{type(error).__name__}{f' at line {lines[-1]}' if lines else ''}: {error}"
+        told = f"{type(error).__name__}{f' at line {lines[-1]}' if lines else ''}: {' '.join(str(error).split())}"
         if data.used and any(located.status != "verified" for located in data.used):
             raise CannotRecount(f"the data could not be read: {told}") from None
         raise BrokenRecipe(f"{place}: {told}; mend the recipe (COUNTBACK_DEBUG=1 shows the traceback)") from None

@@ -32,6 +32,7 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -45,6 +46,7 @@ from countback.fetch.errors import UserError
 
 Numbers = Sequence[Interval]
 LONGEST = 400  # characters of a formula
+PLAIN = re.compile(r"[0-9]*\.?[0-9]+(?:[eE]-?[0-9]{1,3})?")  # a number in it
 
 
 @dataclass(frozen=True)
@@ -294,12 +296,13 @@ def _formula(x: Numbers, extra: Extra) -> Interval:
     if len(extra.names) != len(x):
         raise UserError(f"formula has {len(x)} numbers and {len(extra.names)} names; write of = {{ a = ..., b = ... }}")
     names = dict(zip(extra.names, x, strict=True))
-    tree = _tree(extra.expr)
+    source = extra.expr.strip()
+    tree = _tree(source)
 
     def value(node: ast.expr) -> Interval:
         match node:
-            case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
-                return Interval.of(Fraction(ast.unparse(node)))
+            case ast.Constant() if PLAIN.fullmatch(printed := ast.get_source_segment(source, node) or ""):
+                return Interval.of(Fraction(printed))  # from the text: a float would have lost digits
             case ast.Name(id=name) if name in names:
                 return names[name]
             case ast.UnaryOp(op=ast.USub(), operand=operand):
@@ -329,7 +332,7 @@ def _tree(expr: str) -> ast.expr:
         raise UserError(f'a formula has at most {LONGEST} characters, found {len(expr)}: "{expr[:40]}..."')
     try:
         with warnings.catch_warnings(action="ignore"):  # "2a" warns before it fails
-            return ast.parse(expr.strip(), mode="eval").body
+            return ast.parse(expr, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # a null byte; nesting
         raise UserError(f'formula "{expr:.80}" cannot be read; write it like "(a - b) / c"') from None
 

@@ -29,7 +29,7 @@ from pydantic_core import PydanticCustomError
 
 
 def _tag(ref: object) -> str | None:
-    kinds = ((int, "number"), (str, "text"), ((dict, BaseModel), "computed"))
+    kinds = ((bool, None), (int, "number"), (str, "text"), ((dict, BaseModel), "computed"))
     return next((tag for kind, tag in kinds if isinstance(ref, kind)), None)
 
 
