@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 from countback.audit.record_commands import LEDGER, diff, ledger_group, predict, watch
-from countback.audit.report_command import report
+from countback.audit.report.command import report
 from countback.audit.words import visible
 from countback.fetch.errors import UserError
 

@@ -20,7 +20,8 @@ def countback(tmp_path: Path) -> Countback:
     def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
         here = tmp_path / "here"
         here.mkdir(exist_ok=True)
-        env = {**os.environ, "COUNTBACK_DATA": str(tmp_path / "cache"), "NO_COLOR": "1", "COLUMNS": "100", **environment}
+        own = {"COUNTBACK_DATA": str(tmp_path / "cache"), "NO_COLOR": "1", "COLUMNS": "100"}
+        env = {**os.environ, **own, **environment}
         command = [sys.executable, "-c", "from countback.audit.cli import main; main()", *map(str, arguments)]
         return subprocess.run(command, cwd=here, env=env, capture_output=True, text=True, timeout=120, check=False)
 

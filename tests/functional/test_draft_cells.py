@@ -108,7 +108,8 @@ def test_the_words_say_what_to_do(countback, paper):
     table = paper / "tables" / "t1.csv"
     table.write_text(table.read_text(encoding="utf-8").replace("A,3.80", "A,?3.80"), encoding="utf-8")
     done = countback("check", paper)
-    assert "demo: 3 unconfirmed transcription (3 of the 3 that were compared agree); compare each" in " ".join(done.stdout.split())
+    said = " ".join(done.stdout.split())
+    assert "demo: 3 unconfirmed transcription (3 of the 3 that were compared agree); compare each" in said
 
 
 def test_a_question_mark_alone_is_what_the_paper_prints(paper):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 
 import pytest
-from countback.audit.report_data import Evidence, anchor
-from countback.audit.report_files import markdown
-from countback.audit.report_words import RELATIONS, address, expression, number, printed_numbers, span
+from countback.audit.report.data import Evidence, anchor
+from countback.audit.report.files import markdown
+from countback.audit.report.words import RELATIONS, address, expression, number, printed_numbers, span
 from countback.claims.predicates import PREDICATES
 from countback.claims.relations import VALUES
 

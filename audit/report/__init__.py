@@ -14,11 +14,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from countback.audit import report_files as siblings
 from countback.audit.ledger import open_ledger
 from countback.audit.predict import Status, open_books, statuses
-from countback.audit.report_data import Told, load_verdicts, read_told, sections
-from countback.audit.report_html import page
+from countback.audit.report import files as siblings
+from countback.audit.report.data import Told, load_verdicts, read_told, sections
+from countback.audit.report.html import page
 from countback.audit.run import audit
 from countback.audit.sources import Sources
 from countback.claims.registry import Paper, find_papers, list_papers, load_paper

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from countback.audit.report_data import Line, Number, Operand, Section
+from countback.audit.report.data import Line, Number, Operand, Section
 from countback.claims.verdict import ABSENT, ASSERTED, NOT_RELEASED, SYNTHETIC, UNCONFIRMED, UNVERIFIED
 
 SYMBOLS = {

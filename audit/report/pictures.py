@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from countback.audit.report_data import Section
-from countback.audit.report_words import SYMBOLS
+from countback.audit.report.data import Section
+from countback.audit.report.words import SYMBOLS
 from countback.claims.verdict import VERDICTS
 from countback.fetch.errors import UserError
 

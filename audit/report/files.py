@@ -13,8 +13,8 @@ from datetime import date, datetime
 from typing import Any
 from xml.etree import ElementTree
 
-from countback.audit.report_data import Line, Section, Told, anchor
-from countback.audit.report_words import MEANINGS, SYMBOLS, expression, missed, next_step, number, span, versions
+from countback.audit.report.data import Line, Section, Told, anchor
+from countback.audit.report.words import MEANINGS, SYMBOLS, expression, missed, next_step, number, span, versions
 from countback.claims.verdict import AGREEMENT, FINDINGS, UNCHECKED, UNINFORMATIVE, VERDICTS
 
 PAGE = "report.html"

@@ -1,6 +1,6 @@
 """The report as one HTML page: no network, no font of its own, everything there without scripts.
 
-Words come from `report_words`; nothing is computed. Every text is escaped by jinja2 (extra `report`), and the page
+Words come from `countback.audit.report.words`; nothing is computed. Every text is escaped by jinja2 (extra `report`), and the page
 forbids any script but its own by its hash, so a hostile paper folder stays text.
 """
 
@@ -15,18 +15,18 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from countback.audit import report_words as words
 from countback.audit.predict import Status
 from countback.audit.predict_text import criterion_words
-from countback.audit.report_data import PROVES_NOTHING, Cell, Line, Section, Told, anchor
-from countback.audit.report_pictures import Moment, timeline, verdict_counts
+from countback.audit.report import words
+from countback.audit.report.data import PROVES_NOTHING, Cell, Line, Section, Told, anchor
+from countback.audit.report.pictures import Moment, timeline, verdict_counts
 from countback.claims.decision import OPEN, OVERDUE
 from countback.claims.prediction import instant_text
 from countback.claims.resolve_lead import LeadRule
 from countback.claims.verdict import FINDINGS, VERDICTS
 from countback.fetch.errors import UserError
 
-TEMPLATES = Path(__file__).parent / "templates"
+TEMPLATES = Path(__file__).parents[1] / "templates"
 INLINE = 6  # a check of more numbers than this folds their list away
 CHUNK = 500  # rows of one table; a browser lays out only the tables that are in sight
 
