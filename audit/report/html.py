@@ -1,7 +1,7 @@
 """The report as one HTML page: no network, no font of its own, everything there without scripts.
 
-Words come from `countback.audit.report.words`; nothing is computed. Every text is escaped by jinja2 (extra `report`), and the page
-forbids any script but its own by its hash, so a hostile paper folder stays text.
+Words come from `countback.audit.report.words`; nothing is computed. Every text is escaped by jinja2 (extra `report`),
+and the page forbids any script but its own by its hash, so a hostile paper folder stays text.
 """
 
 from __future__ import annotations
