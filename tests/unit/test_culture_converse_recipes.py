@@ -198,6 +198,15 @@ def test_distribution(data: Data) -> None:
     assert r.distribution(data, row="Scenario plausibility", column="Median").value == F(9, 2)  # 4, 3, 5, 5
 
 
+def test_a_distribution_is_of_the_scores_that_there_are(data: Data, tmp_path: Path) -> None:
+    assert not any("missing" in note for note in r.distribution(data, row="Helpfulness", column="%5").notes)
+    found = r.distribution(
+        handed_only(tmp_path, EPISODES.replace("eval,5,4,3", "eval,,4,3")), row="Helpfulness", column="%4"
+    )
+    assert (found.value, found.n) == (F(100, 3), 3)
+    assert "1 scores missing" in found.notes
+
+
 def test_slices(data: Data) -> None:
     gender = r.group_range(data, by="gender", printed="0.011")
     assert gender.value == 1.5  # female 4, male 2.5
@@ -327,9 +336,23 @@ def test_ensembles_are_ranked_and_scored_by_their_mean(tmp_path: Path) -> None:
     assert r.best_judge(data, measure="MAE").value == MODEL  # and Llama: the first of equals
 
 
+def test_ensembles_and_their_median_are_of_the_cells_that_all_judges_scored(tmp_path: Path) -> None:
+    scores = {name: [3, 3] for name in JUDGES}
+    more = [f"d2,SG,Helpfulness,{name},3" for name in ("ann", "ben", "cai")]
+    more += [f"d2,SG,Helpfulness,{name},5" for name in JUDGES[:3]]  # and no other judge
+    found = r.ensemble(
+        write(tmp_path, ratings="\n".join([panel(scores), *more])),
+        row="Best 3-judge ensemble (GPT-5 mini + Qwen 3.6 Flash + Llama 4 Maverick)",
+        column="MAE",
+    )
+    assert found.n == 2
+    assert set(found.readings.values()) == {0}
+    assert "a judge's rating is missing: 1" in found.notes
+
+
 def test_ensembles_need_every_judge(data: Data) -> None:
     with pytest.raises(
-        CannotRecount, match=r"1 of 11 judges scored these dialogues; there is none of Qwen 3.6 Flash, "
+        CannotRecount, match=r"^1 of 11 judges scored these dialogues; there is none of Qwen 3.6 Flash, "
     ):
         r.ensemble_lead(data, row="", column="MAE")
     with pytest.raises(CannotRecount, match=r"has Grok 4\.20's scores; check that the files name dialogues alike"):
