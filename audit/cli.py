@@ -6,6 +6,7 @@ longer holds; 2 wrong usage, configuration or an internal error; 3 incomplete; 4
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
 import os
@@ -15,7 +16,6 @@ from typing import Any
 
 import click
 from countback.audit.record_commands import LEDGER, diff, ledger_group, predict, watch
-from countback.audit.report.command import report
 from countback.audit.words import visible
 from countback.fetch.errors import UserError
 
@@ -28,7 +28,20 @@ class _PipeClosed(Exception):
     """Whoever read the output has gone."""
 
 
+ELSEWHERE = {"report": "countback.audit.report.command"}  # commands whose modules take time to import
+
+
 class _Root(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*super().list_commands(ctx), *ELSEWHERE])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in ELSEWHERE:
+            return super().get_command(ctx, cmd_name)
+        command = getattr(importlib.import_module(ELSEWHERE[cmd_name]), cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
@@ -42,7 +55,6 @@ def cli() -> None:
     """Recount the numbers of papers about LLM judges and human annotators, and say which of them hold."""
 
 
-cli.add_command(report)
 for command in (predict, ledger_group, watch, diff):
     cli.add_command(command)
 
@@ -90,7 +102,7 @@ def check(
 
     if unverified and data is None:
         raise UserError("--unverified needs --data DIR: it says which files to recount although no pin proves them")
-    tell = _progress_line if on_terminal() and not quiet else lambda line: None
+    tell = _progress_line if sys.stderr.isatty() and not quiet else lambda line: None
     sources = Sources(data, offline, unverified, tell=tell)
     run = audit(find_papers(papers), sources.locate, kinds=kinds)
     if record:
@@ -150,6 +162,8 @@ def coverage(ctx: click.Context, paper: str, document: Path, everything: bool) -
     from countback.claims.registry import load_paper
 
     found = cover(load_paper(find_papers((paper,))[0]), read_document(document))
+    if not found:
+        raise UserError(f"{document}: no number in it; a PDF of pictures has no text, give a file that has")
     click.echo(present_coverage(found, everything))
     ctx.exit(3 if any(number.status == UNBOUND for number in found) else 0)
 
@@ -197,7 +211,7 @@ def judge(labels: Path, judges: Path | None, **options: Any) -> None:
     """
     from countback.audit.judge.command import run
 
-    tell = _progress_line if on_terminal() and not options["quiet"] else lambda line: None
+    tell = _progress_line if sys.stderr.isatty() and not options["quiet"] else lambda line: None
     click.get_current_context().exit(run(labels, judges, tell=tell, write_json=write_json, **options))
 
 
@@ -235,19 +249,16 @@ def as_text(content: dict[str, Any]) -> str:
     return json.dumps(content, indent=1, allow_nan=False, default=lambda x: x.item() if hasattr(x, "item") else str(x))
 
 
-def on_terminal() -> bool:
-    """Whether somebody watches stderr (which may be closed)."""
-    return sys.stderr is not None and sys.stderr.isatty()
-
-
 def _progress_line(line: str) -> None:
     click.echo(line, err=True)
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Entry point: one sentence for a user's mistake, the designed exit code, and no traceback."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started us
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+        if isinstance(stream := getattr(sys, name), io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a character gets its number
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     try:

@@ -12,7 +12,6 @@ import sys
 import traceback
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -201,6 +200,8 @@ def _recipes(folder: Path) -> ModuleType:
 @cache
 def kit() -> dict[str, str]:
     """Name and version of the kit, and of what its numbers rest on."""
+    from importlib.metadata import PackageNotFoundError, version  # 20 ms
+
     versions = {}
     for name in ("countback", "numpy", "scipy"):
         try:

@@ -82,15 +82,20 @@ def cover(paper: Paper, text: str) -> list[Found]:
 
 
 def read_document(path: Path) -> str:
-    """The text of a document; a PDF needs the `pdf` extra."""
+    """The text of a document (a pipe will do); a PDF needs the `pdf` extra."""
     if path.suffix.lower() != ".pdf":
-        return read_text(path)
+        return read_text(path, pipe=True)
     try:
         import pdfplumber
     except ImportError:
         raise UserError(f'{path}: reading a PDF needs an extra; run: pip install "countback[pdf]"') from None
-    with pdfplumber.open(path) as pdf:
-        return "\n".join(page.extract_text() or "" for page in pdf.pages)
+    try:
+        with pdfplumber.open(path) as pdf:
+            return "\n".join(page.extract_text() or "" for page in pdf.pages)
+    except Exception as error:  # the parser has many of its own
+        raise UserError(
+            f"{path}: cannot be read as a PDF ({type(error).__name__}: {error}); fetch it again, or give its text"
+        ) from None
 
 
 def unbound_cells(paper: Paper) -> list[str]:

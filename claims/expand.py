@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from countback.claims.predicates import PREDICATES
-from countback.claims.recounts import recounted_cells, recounts, selected, some
+from countback.claims.recounts import functions, recounted_cells, recounts, selected, some
 from countback.claims.registry import (
     BLANK,
     Check,
@@ -47,7 +47,11 @@ def expand(paper: Paper, spec: ClaimsSpec) -> tuple[Claim, ...]:
         twice = next(identity for i, identity in enumerate(ids) if identity in ids[:i])
         raise UserError(f'{path}: the id "{twice}" stands twice; ids are unique within a paper')
     numbers = {claim.id: claim_number(claim, path) for claim in spec.claim}
-    claims = [*recounts(paper, spec.claim, numbers, path), *recounted_cells(paper, spec.recount, path)]
+    recipes = functions(paper.folder / "recipes.py")
+    claims = [
+        *recounts(paper, spec.claim, recipes, numbers, path),
+        *recounted_cells(paper, spec.recount, recipes, path),
+    ]
     used: set[str] = set()
     for relation in spec.relation:
         for scope in _scopes(paper, numbers, relation, path):
@@ -231,9 +235,11 @@ def _resolve(scope: _Scope, ref: Ref) -> list[Operand | Nested]:
 def _split(scope: _Scope, ref: str) -> tuple[str, str]:
     """A reference to a cell and the part of it after the last "@", where that is not in the name ("Recall@10")."""
     name, at, part = ref.rpartition("@")
+    if not at:
+        return ref, ""
     last = ref.rpartition("|")[2].strip()
     tables = scope.paper.tables.values()
-    if not at or "|" in part or any(last in table.columns or last in table.rows for table in tables):
+    if "|" in part or any(last in table.columns or last in table.rows for table in tables):
         return ref, ""
     return name, part.strip()
 

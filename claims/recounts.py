@@ -14,6 +14,7 @@ from countback.claims.reported import NotANumber, Reported
 from countback.claims.spec import ClaimSpec, RecountSpec, RelationSpec, read_text
 from countback.fetch.errors import UserError
 
+Recipes = dict[str, ast.arguments]  # by name, what each takes
 NAMES_SHOWN = 12  # of a table, in a message
 
 
@@ -40,9 +41,10 @@ def selected(table: Table, spec: RelationSpec | RecountSpec, each: str, place: s
                 yield row, column
 
 
-def recounts(paper: Paper, specs: list[ClaimSpec], numbers: dict[str, Reported], path: Path) -> Iterator[Claim]:
+def recounts(
+    paper: Paper, specs: list[ClaimSpec], recipes: Recipes, numbers: dict[str, Reported], path: Path
+) -> Iterator[Claim]:
     """Numbers of the text that a recipe recounts, or that are only listed."""
-    recipes = _functions(paper.folder / "recipes.py")
     for spec in specs:
         if spec.recipe and spec.asserted:
             raise UserError(f'{path}: claim "{spec.id}" has both recipe and asserted; keep one')
@@ -63,9 +65,8 @@ def recounts(paper: Paper, specs: list[ClaimSpec], numbers: dict[str, Reported],
             )
 
 
-def recounted_cells(paper: Paper, specs: list[RecountSpec], path: Path) -> Iterator[Claim]:
+def recounted_cells(paper: Paper, specs: list[RecountSpec], recipes: Recipes, path: Path) -> Iterator[Claim]:
     """Cells of tables that a recipe recounts, one claim for each that is not blank."""
-    recipes = _functions(paper.folder / "recipes.py")
     for spec in specs:
         place = f'{path}: recount "{spec.id}"'
         _must_exist(paper, recipes, spec.recipe, spec.needs, ["row", "column", *spec.with_], place)
@@ -96,7 +97,7 @@ def recounted_cells(paper: Paper, specs: list[RecountSpec], path: Path) -> Itera
 
 
 def _must_exist(
-    paper: Paper, recipes: dict[str, ast.arguments], recipe: str, needs: list[str], given: Iterable[str], place: str
+    paper: Paper, recipes: Recipes, recipe: str, needs: list[str], given: Iterable[str], place: str
 ) -> None:
     """The recipe, what it takes beside the data, and the releases that a claim names."""
     if recipe and recipe not in recipes:
@@ -109,7 +110,7 @@ def _must_exist(
             raise UserError(f'{place} needs "{need}"; releases.toml has {sorted(releases)}')
 
 
-def _functions(path: Path) -> dict[str, ast.arguments]:
+def functions(path: Path) -> Recipes:
     """The public functions of a recipes file and what they take, without importing what they need."""
     if not path.exists():
         return {}
@@ -119,8 +120,8 @@ def _functions(path: Path) -> dict[str, ast.arguments]:
         raise UserError(f"{path}:{error.lineno}: not valid Python: {error.msg}") from None
     except (ValueError, RecursionError, MemoryError) as error:  # null bytes, nesting
         raise UserError(f"{path}: not valid Python: {error}") from None
-    functions = (node for node in tree.body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"))
-    return {node.name: node.args for node in functions}
+    public = (node for node in tree.body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"))
+    return {node.name: node.args for node in public}
 
 
 def _must_take(arguments: ast.arguments, recipe: str, given: list[str], place: str) -> None:

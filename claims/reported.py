@@ -112,6 +112,8 @@ class Reported:
 
     def printing(self, rule: str) -> Interval:
         """The values that print as this under one rule, an end that does not pulled in by `_PULL` of a unit."""
+        if self.step == 0 or rule == "half-up-or-down":
+            return self.interval  # the common cases, made once
         hull, (low_in, high_in) = self.rounded(rule), self.ends(rule)
         pull = self.step * _PULL
         return Interval(hull.low if low_in else hull.low + pull, hull.high if high_in else hull.high - pull)

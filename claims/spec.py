@@ -194,11 +194,14 @@ Spec = TypeVar("Spec", bound=BaseModel)
 LARGEST = 50_000_000  # bytes; the largest file of the registry has 200,000
 
 
-def read_text(path: Path) -> str:
-    """The file as UTF-8 text; a missing, unreadable, huge or wrongly encoded file is a UserError."""
+def read_text(path: Path, *, pipe: bool = False) -> str:
+    """The file as UTF-8 text; a missing, unreadable, huge or wrongly encoded file is a UserError.
+
+    A pipe or a device is refused too, because it may never end, unless `pipe` says that one is meant.
+    """
     try:
         size = path.stat().st_size
-        if not path.is_file():
+        if not path.is_file() and (path.is_dir() or not pipe):
             raise UserError(f"{path}: expected a file, found {'a folder' if path.is_dir() else 'none'}; check the path")
         if size > LARGEST:
             raise UserError(f"{path}: expected at most {LARGEST:,} bytes of text, found {size:,}; check the path")
