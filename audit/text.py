@@ -117,7 +117,7 @@ def _counts(run: Run) -> Iterator[str]:
     else:
         for paper, counts in by_paper.items():
             yield f"  {paper}"
-            yield from (f"    {counts[word]:>5} {word}" for word in shown)
+            yield from (f"  {counts[word]:>5} {word}" for word in shown)
     yield ""
 
 
