@@ -215,7 +215,7 @@ def judge(labels: Path, judges: Path | None, **options: Any) -> None:
     click.get_current_context().exit(run(labels, judges, tell=tell, write_json=write_json, **options))
 
 
-@cli.command(epilog="Example: countback twin twin.zip; countback check cubes --data . --unverified")
+@cli.command(epilog="Example: countback twin cube_judge_alignment.zip; countback check cubes --data . --unverified")
 @click.argument("out", type=click.Path(dir_okay=False, path_type=Path), metavar="OUT.zip")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of every random step.")
 def twin(out: Path, seed: int) -> None:

@@ -75,7 +75,8 @@ def show(
 
 
 @predict.command(
-    epilog="Example: countback predict resolve cubes/p1 --data counts.csv --released 2027-03-01T09:00:00Z ..."
+    epilog="Example: countback predict resolve cubes/p1 --data counts.csv --released 2027-03-01T09:00:00Z "
+    '--source "OSF mjkcr, version 2"'
 )
 @click.argument("names", nargs=-1, required=True, metavar="PAPER/ID...")
 @click.option(
@@ -134,7 +135,7 @@ def amend(name: str, reason: str, was: tuple[Path, ...], ledger_file: Path | Non
         click.echo(amendment_block(entry))
 
 
-@click.group("ledger")
+@click.group("ledger", epilog="Example: countback ledger verify")
 def ledger_group() -> None:
     """The append-only record of runs, resolutions, amendments and observations."""
 
