@@ -207,7 +207,7 @@ def _count_share(x: Numbers, extra: Extra) -> Interval:
         raise UserError("count-share needs n = the number of cases and a printed percentage in `equals`")
     n = whole(extra.n[0], "count-share")
     if n == 0:
-        raise UserError("count-share needs n above zero")
+        raise Contradiction("a share of no cases")
     return _shares_between(0, n, n, extra.target)
 
 
@@ -223,7 +223,7 @@ def _joint_share(x: Numbers, extra: Extra) -> Interval:
         counts.append((first, last))
     n = whole(total(extra.n), "joint-share")
     if n == 0:
-        raise UserError("joint-share needs n above zero")
+        raise Contradiction("a share of no cases")
     low, high = sum(first for first, _ in counts), sum(last for _, last in counts)
     return _shares_between(low, high, n, extra.target or Interval.of(0, 100))
 

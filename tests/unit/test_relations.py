@@ -122,6 +122,9 @@ def test_joint_share_adds_whole_counts():
     for target, meets in (("14.3%", True), ("14.5%", False), ("14.7%", True), ("15.0%", True), ("15.3%", False)):
         found = VALUES["joint-share"](parts, Extra(n=n, target=parse(target).interval))
         assert found.meets(parse(target).interval) is meets, target
+    for relation in ("count-share", "joint-share"):
+        with pytest.raises(Contradiction, match="a share of no cases"):
+            value(relation, "0%", n=tuple(printed("0")), target=Interval.of(0))
     with pytest.raises(Contradiction, match="no whole count of 7 is 50%"):
         value("joint-share", "50%", n=tuple(printed("7")))  # 3 of 7 is 42.9%, 4 of 7 57.1%
 
@@ -295,7 +298,6 @@ def test_equal_text():
         ("choose", ["1000000000", "500000000"], {}),  # would run for hours
         ("ci-low", ["3.80", "0.58"], {"n": (Interval.of(100),)}),  # how many resamples?
         ("ci-high", ["3.80", "0.58"], {"n": (Interval.of(0),), "resamples": 1000}),
-        ("joint-share", ["50%"], {"n": (Interval.of(0),)}),
         ("formula", ["1"], {"expr": "a"}),  # no name for the number
     ],
 )
