@@ -56,6 +56,10 @@ def _findings(run: Run) -> Iterator[str]:
                 yield _wrap(
                     f"recorded as {verdict.claim.known.verdict} since {verdict.claim.known.since}; it no longer is", 4
                 )
+        yield _wrap(
+            "Redo it by hand; what stands is recorded in claims.toml under [[known]], with why, and is expected then.",
+            2,
+        )
         yield ""
     count = sum(len(group) for group in known.values())
     yield click.style(f"FINDINGS ({count} known, each confirmed by hand)", bold=True)

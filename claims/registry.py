@@ -33,7 +33,8 @@ One folder per paper. The notation, for someone who writes no Python:
 
 `each` is "row", "column", "cell" or absent; `rows` and `columns` choose, `except` leaves out (a row, a column
 or "ROW|COLUMN").
-A reference names numbers:
+A whole number without a unit is a count, hence exact, unless its column is in `rounded` of paper.toml or the relation
+gives fractions (a mean, a ratio ...). A reference names numbers:
 
     Help                       each row: that column of this row;  each column: that row of this column
     .                          each cell: this cell

@@ -207,7 +207,7 @@ def read_text(path: Path, *, pipe: bool = False) -> str:
             raise UserError(f"{path}: expected at most {LARGEST:,} bytes of text, found {size:,}; check the path")
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        raise UserError(f"{path}: no such file; every paper folder needs it") from None
+        raise UserError(f"{path}: no such file; check the path") from None
     except UnicodeDecodeError as error:
         raise UserError(f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8") from None
     except OSError as error:

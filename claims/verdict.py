@@ -40,6 +40,10 @@ TRUNCATED = "only truncation explains the printed value, rounding does not"
 TIE = "they meet at a tie of rounding only, and no one rule prints all of these numbers"
 OF_ITSELF = "equal sum product mean median min max at-least at-most ascending descending highest lowest equal-text"
 
+FRACTIONS = frozenset(
+    {"mean", "weighted-mean", "median", "ratio", "percent", "change", "remainder-mean", "moment-mean", "moment-sd"}
+)
+
 SIGMAS = 4  # Monte Carlo standard errors allowed on top of rounding: one honest claim in 16,000 is flagged
 
 
@@ -166,11 +170,12 @@ def _judge_value(claim: Claim, check: Check, rounding: str) -> Verdict:
     target = check.target
     assert target is not None
     assert target.number is not None
+    number = _may_be_rounded(check.relation, target.number)
     tried: list[tuple[str, Interval, Interval, bool]] = []
     contradiction: Contradiction | None = None
     for rule in (rounding,) if rounding else (HULL, "truncation"):
         try:
-            implied, printed = value(check, rule), _bounds(target.number, rule)
+            implied, printed = value(check, rule), _bounds(number, rule)
         except Contradiction as error:
             contradiction = contradiction or error
             continue
@@ -196,6 +201,14 @@ def _judge_value(claim: Claim, check: Check, rounding: str) -> Verdict:
         agrees,
         {**_evidence(check), "rounding": rule},
     )
+
+
+def _may_be_rounded(relation: str, number: Reported) -> Reported:
+    """A bare whole number is a count, but not where the relation gives fractions: a mean printed 77 may be 76.75."""
+    if relation not in FRACTIONS or number.step or number.kind != "number" or number.value.denominator != 1:
+        return number
+    half = Fraction(1, 2)
+    return replace(number, step=Fraction(1), interval=Interval(number.value - half, number.value + half))
 
 
 def _agree(check: Check, implied: Interval, printed: Interval, rule: str) -> bool:

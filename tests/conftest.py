@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 # The same examples on every run, and no deadline: a busy machine is no failure.
-settings.register_profile("repeatable", derandomize=True, deadline=None)
-settings.load_profile("repeatable")
+# Without hypothesis (the claims alone are collected without the test extra) there is nothing to set.
+with contextlib.suppress(ImportError):
+    from hypothesis import settings
+
+    settings.register_profile("repeatable", derandomize=True, deadline=None)
+    settings.load_profile("repeatable")
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 

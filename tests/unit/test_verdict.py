@@ -181,6 +181,19 @@ def test_forensic_predicates():
     assert predicate("p-value", ["t(28) = 2.20, p = .04"]).verdict == "consistent"
 
 
+def test_a_whole_number_is_rounded_where_the_relation_gives_fractions():
+    def whole(name: str, of: list[str], equals: str) -> str:
+        check = Check(name, tuple(operand(text) for text in of), operand(equals))
+        return v.judge_relation(
+            Claim("c", "p", "arithmetic", {}, "reads", equals, check.target.number, check=check)
+        ).verdict
+
+    assert whole("mean", ["84", "91", "55"], "77") == "consistent"  # 230/3 = 76.66...
+    assert whole("mean", ["84", "91", "55"], "78") == "inconsistent"
+    assert whole("sum", ["84", "91", "55"], "230") == "consistent"
+    assert whole("sum", ["84", "91", "55"], "231") == "inconsistent"  # a count is exact
+
+
 def test_a_divisor_that_may_be_zero_is_uninformative():
     found = v.judge_relation(relation("ratio", ["1.0", "0.0"], "3.0"))  # no check was made; one could have failed
     assert (found.verdict, found.reason) == ("unchecked", "a divisor may be zero")
