@@ -111,8 +111,8 @@ def far_away(number: Reported) -> list[Reported]:
 
 
 def idle(use: Use) -> bool:
-    """Whether arithmetic says that this number cannot matter here: a weight of numbers that are all but equal, what
-    divides a zero, or a printed form that stands for two numbers of one cell, as in 3.95 [3.95,3.96]."""
+    """Whether arithmetic says that this number cannot matter here: a weight, where the mean is all but one of the numbers
+    that it weighs; what divides a zero; or a printed form that stands for two numbers of one cell, as in 3.95 [3.95,3.96]."""
     check = use.claim.check
     assert check is not None
     mine = [o for o, _ in operands(check)]
@@ -121,7 +121,8 @@ def idle(use: Use) -> bool:
     zero = check.relation in ("percent", "ratio", "difference") and not numbers[0].value and use.operand == mine[1]
     weighed = [o.number for o in check.of if isinstance(o, Operand) and o.number is not None]
     weighs = use.operand in [o for o, _ in operands(Check("sum", check.weights))]
-    alike = weighs and max(x.value for x in weighed) - min(x.value for x in weighed) <= weighed[0].step
+    mean = check.target.number if check.target else None
+    alike = weighs and mean is not None and any(abs(x.value - mean.value) <= mean.step for x in weighed)
     return twice or zero or alike
 
 
