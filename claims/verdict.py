@@ -167,10 +167,11 @@ def judge_relation(claim: Claim, rounding: str = "") -> Verdict:
 
 def _judge_value(claim: Claim, check: Check, rounding: str) -> Verdict:
     """Try the accepted rules, then truncation; what is shown is the first that explains the target, else the first."""
-    target = check.target
-    assert target is not None
-    assert target.number is not None
-    number = _may_be_rounded(check.relation, target.number)
+    assert check.target is not None
+    assert check.target.number is not None
+    number = _may_be_rounded(check.relation, check.target.number)
+    check = replace(check, target=replace(check.target, number=number))
+    claim = replace(claim, number=number)
     tried: list[tuple[str, Interval, Interval, bool]] = []
     contradiction: Contradiction | None = None
     for rule in (rounding,) if rounding else (HULL, "truncation"):

@@ -111,8 +111,11 @@ def far_away(number: Reported) -> list[Reported]:
 
 
 def idle(use: Use) -> bool:
-    """Whether arithmetic says that this number cannot matter here: a weight, where the mean is all but one of the numbers
-    that it weighs; what divides a zero; or a printed form that stands for two numbers of one cell, as in 3.95 [3.95,3.96]."""
+    """Whether arithmetic says that this number cannot matter here.
+
+    So it is with a weight where the mean is all but one of the numbers weighed, with what divides a zero, and with a
+    printed form that stands for two numbers of one cell, as in 3.95 [3.95,3.96].
+    """
     check = use.claim.check
     assert check is not None
     mine = [o for o, _ in operands(check)]

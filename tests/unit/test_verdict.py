@@ -190,11 +190,15 @@ def test_a_whole_number_is_rounded_where_the_relation_gives_fractions():
 
     assert whole("mean", ["84", "91", "55"], "77") == "consistent"  # 230/3 = 76.66...
     assert whole("mean", ["84", "91", "55"], "78") == "inconsistent"
+    assert whole("mean", ["3.80", "4.60", "4.50"], "4") == "consistent"
+    assert whole("mean", ["0.5", "1.5", "1.5"], "2") == "inconsistent"  # 1.1 to 1.2
+    assert whole("mean", ["0", "1", "1", "0"], "1") == "consistent"  # 1/2 is a tie, and the only one: either way
+    assert whole("mean", ["0.0", "1.0", "1.0", "-0.1"], "0") == "consistent"
     assert whole("sum", ["84", "91", "55"], "230") == "consistent"
     assert whole("sum", ["84", "91", "55"], "231") == "inconsistent"  # a count is exact
 
 
-def test_a_divisor_that_may_be_zero_is_uninformative():
+def test_a_divisor_that_may_be_zero_is_no_check():
     found = v.judge_relation(relation("ratio", ["1.0", "0.0"], "3.0"))  # no check was made; one could have failed
     assert (found.verdict, found.reason) == ("unchecked", "a divisor may be zero")
 
