@@ -26,7 +26,10 @@ _HEX = r"(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{6,64}(?:(?:\.\.\.|\u2026)[0-9
 HEX = re.compile(rf"(?<![\w]){_HEX}(?![\w])")
 CAPTION = re.compile(r"\s*(Table \w+)\s*[:.]")
 ALWAYS = (
-    ("link", re.compile(r"https?://\S+|\b[\w.-]+\.(?:com|org|io)/\S+|arXiv:\S+|\b[\w.]+@[\w.]+\w")),
+    (  # names of hosts and people are short; without a limit a line of dots would take its length squared
+        "link",
+        re.compile(r"https?://\S+|\b[\w.-]{1,99}\.(?:com|org|io)/\S+|arXiv:\S+|\b[\w.]{1,99}@[\w.]+\w"),
+    ),
     (
         "citation",
         re.compile(r"\((?:[^()]*?,\s*)?(?:19|20)\d\d[a-z]?(?:[;,][^()]*)?\)|\bet al\.,? \(?(?:19|20)\d\d[a-z]?\)?"),
@@ -64,10 +67,14 @@ def cover(paper: Paper, text: str) -> list[Found]:
     section = ""
     for number, line in enumerate(lines, start=1):
         section = _heading(line, sections) or section
-        masked = list(_context(paper, section, line))
-        for start, end, token in _tokens(line):
+        masked = sorted(_context(paper, section, line), key=lambda mask: mask[0], reverse=True)
+        reach, reason = 0, ""
+        for start, end, token in sorted(_tokens(line)):
             around = line[max(0, start - 30) : end + 30].strip()
-            context = next((why for a, b, why in masked if a <= start and end <= b), "")
+            while masked and masked[-1][0] <= start:  # of the contexts begun so far, the one that ends last
+                _, stop, why = masked.pop()
+                reach, reason = (stop, why) if stop > reach else (reach, reason)
+            context = reason if end <= reach else ""
             table = tables.get(number - 1, "")
             if context:
                 status, by = CONTEXT, context

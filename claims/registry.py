@@ -47,6 +47,9 @@ gives fractions (a mean, a ratio ...). A reference names numbers:
     18   "=0.05"               an exact number of our own
     { relation = "range", of = ["table-04|*|Nat"] }     a number computed from others
 
+    So no name of a row or column holds "|", outer spaces or a character that nobody sees. A part follows the last "@",
+    unless the name holds it: Recall@10 is a column where the table has one.
+
     In paper.toml, rounding = "half-even" (or half-up ...) says which rule the paper states; "half-up-or-down" that it
     is known to round, by a rule it does not state; without it, truncation too is tried before a number is called wrong.
 

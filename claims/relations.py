@@ -298,6 +298,9 @@ def _formula(x: Numbers, extra: Extra) -> Interval:
     names = dict(zip(extra.names, x, strict=True))
     source = extra.expr.strip()
     tree = _tree(source)
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    if idle := [name for name in names if name not in used]:
+        raise UserError(f'formula "{source}" does not use "{idle[0]}"; take it out of `of`, or use it')
 
     def value(node: ast.expr) -> Interval:
         match node:

@@ -221,7 +221,7 @@ def test_formula():
     assert exact.low == exact.high == F(9, 10) / F("0.0981")
     assert formula("-a + max(a, b) - 0.5", a="1", b="2") == close("0.5", "0.5")
     assert formula("abs(a - b) / 2", a="1", b="3") == close("1", "1")
-    for bad in ("a ** b", "__import__('os')", "a.real", "open(a)", "a +", "a if b else a", "c"):
+    for bad in ("a ** b", "__import__('os')", "a.real", "open(a)", "a +", "a if b else a", "c", "a", "2 * b"):
         with pytest.raises(UserError):
             formula(bad, a="1", b="2")
 
