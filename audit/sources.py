@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -41,6 +42,15 @@ class Sources:
         local = find_local([pin for _, pin in pins.values()], self.data)
         if local.unreadable:
             raise UserError(f"{local.unreadable[0]}: cannot be read; check its permissions, or point --data elsewhere")
+        closed: list[OSError] = []
+        if local.missing:  # a folder that cannot be looked into may hold what is missing
+            for _ in os.walk(self.data, onerror=closed.append):
+                pass
+        if closed:
+            raise UserError(
+                f"{closed[0].filename}: cannot be looked into ({closed[0].strerror}); check its permissions, or point "
+                "--data elsewhere"
+            )
         wrong = [file for file in local.wrong if file.pin.name not in local.found]  # the right one may lie beside it
         if wrong and not self.unverified:
             raise IntegrityError(

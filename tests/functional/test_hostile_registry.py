@@ -591,6 +591,31 @@ class TestRecipes:
         assert found["verdict"] == "unchecked"
         assert found["reason"] == "the data could not be read: KeyError at line 6: 'country'"
 
+    @pytest.mark.parametrize("what", ["data", "data/below", "data/below/x.json"])
+    def test_data_that_may_not_be_read(self, run, paper, data, monkeypatch, what, tmp_path):
+        """Not "archive absent": what cannot be looked at may be what is missing."""
+        self.recipes(paper, "data.path('x.json')\nreturn Recount(2)")
+        (data / "below").mkdir()
+        (data / "x.json").rename(data / "below" / "x.json")
+        locked, scandir, opened = str(tmp_path / what), os.scandir, Path.open
+
+        def refuse(path: Any) -> None:
+            if os.fspath(path) == locked:
+                raise PermissionError(13, "Permission denied", locked)
+
+        def closed_folder(path: Any = ".") -> Any:
+            refuse(path)
+            return scandir(path)
+
+        def closed_file(self: Path, *arguments: Any, **keys: Any) -> Any:
+            refuse(self)
+            return opened(self, *arguments, **keys)
+
+        monkeypatch.setattr(os, "scandir", closed_folder)
+        monkeypatch.setattr(Path, "open", closed_file)
+        result = run("check", paper, "--data", data)
+        refused(result, locked, "check its permissions, or point --data elsewhere")
+
     def test_a_release_that_is_not_listed(self, run, paper, data):
         (paper / "claims.toml").write_text((paper / "claims.toml").read_text().replace('["rel"]', '["other"]'))
         self.recipes(paper, "return Recount(2)")
