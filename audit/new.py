@@ -18,7 +18,7 @@ from datetime import date
 from pathlib import Path
 
 from countback.audit import new_text
-from countback.claims.registry import BLANK, DRAFT, list_papers
+from countback.claims.registry import BLANK, DRAFT, list_papers, load_paper
 from countback.claims.reported import NotANumber, parse
 from countback.claims.spec import read_text
 from countback.fetch.errors import UserError
@@ -108,6 +108,10 @@ def _write(folder: Path, files: dict[str, str]) -> None:
         for name, text in files.items():
             (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8", newline="\n")
+        load_paper(folder)  # a name that no reference could use is refused here, not at the first check
+    except UserError as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise UserError(f"{error}; mend the table that was given: nothing was kept") from None
     except OSError as error:
         shutil.rmtree(folder, ignore_errors=True)
         raise UserError(f"{folder}: cannot be written to ({error.strerror}); nothing was kept") from None
