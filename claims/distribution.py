@@ -7,10 +7,13 @@ from fractions import Fraction
 from itertools import pairwise
 
 from countback.claims.interval import Contradiction, Interval, total
+from countback.fetch.errors import UserError
 
 
 def _percentages(shares: Sequence[Interval]) -> list[Interval]:
-    """The shares cut off at 0 and 100; raises Contradiction where they cannot add to 100."""
+    """The shares cut off at 0 and 100; raises Contradiction where they cannot add to 100, UserError for fractions."""
+    if total(shares).high < 2:
+        raise UserError("a distribution takes percentages, which add to 100; found numbers that add to about 1")
     whole = Interval.of(0, 100)
     cut = [Interval(max(p.low, whole.low), min(p.high, whole.high)) for p in shares if p.meets(whole)]
     if len(cut) < len(shares) or not sum(p.low for p in cut) <= 100 <= sum(p.high for p in cut):

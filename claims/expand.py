@@ -301,7 +301,7 @@ def _cell(scope: _Scope, table_id: str, row: str, column: str, part: str) -> Ope
     address = f"{table_id}|{row}|{column}"
     if part == "entries":
         count = len([entry for entry in text.split(";") if entry.strip()])
-        return Operand(address, str(count), parse(str(count), exact=True))
+        return Operand(address, str(count), parse(str(count), exact=True), part)
     try:
         number = None if text.strip() in BLANK else table.number(row, column)
     except NotANumber:
@@ -318,7 +318,7 @@ def _part(scope: _Scope, address: str, text: str, number: Reported | None, part:
         piece = number.part(part)
     except NotANumber as error:
         raise scope.error(f"{address}: {error}") from None
-    return Operand(address, piece.text.strip(), piece)
+    return Operand(address, piece.text.strip(), piece, part)
 
 
 def _asserted_cells(paper: Paper, spec: AssertedSpec, path: Path) -> Iterator[Claim]:

@@ -121,11 +121,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Operand:
-    """One resolved number (or word) with the address it came from."""
+    """One resolved number (or word) with the address it came from, and which part of what stands there it is."""
 
     address: str
     text: str
     number: Reported | None
+    part: str = ""
 
 
 @dataclass(frozen=True)

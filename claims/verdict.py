@@ -329,7 +329,7 @@ def _judge_predicate(claim: Claim, check: Check, rounding: str) -> Verdict:
 def _compares_with_itself(check: Check) -> bool:
     """Whether one and the same printed number stands on every side."""
     operands = (*check.of, *((check.target,) if check.target else ()))
-    printed = {(o.address, o.text) for o in operands if isinstance(o, Operand)}
+    printed = {(o.address, o.text, o.part) for o in operands if isinstance(o, Operand)}
     nested = any(isinstance(o, Nested) for o in operands)
     return check.relation in OF_ITSELF.split() and len(operands) > 1 and len(printed) == 1 and not nested
 

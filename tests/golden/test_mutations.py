@@ -53,7 +53,7 @@ def moved(check: Check, was: Operand, number: Reported) -> Check:
     def other(operand: Operand | Nested) -> Operand | Nested:
         if isinstance(operand, Nested):
             return Nested(moved(operand.check, was, number))
-        same = (operand.address, operand.text) == (was.address, was.text)
+        same = (operand.address, operand.text, operand.part) == (was.address, was.text, was.part)
         return replace(operand, text=number.text, number=number) if same else operand
 
     target = check.target and other(check.target)
@@ -76,12 +76,12 @@ def verdict(paper: Paper, use: Use, number: Reported | None = None) -> str:
 
 
 def uses(paper: Paper) -> dict[tuple[str, str], list[Use]]:
-    """Every number of a cell that checks rest on: by address and printed form (a cell may hold several)."""
+    """Every number of a cell that checks rest on: by address, and printed form with part (a cell may hold several)."""
     found: dict[tuple[str, str], list[Use]] = defaultdict(list)
     for claim in paper.claims:
         if claim.check is None:
             continue
-        mine = {(o.address, o.text): Use(claim, o, nested) for o, nested in operands(claim.check)}
+        mine = {(o.address, f"{o.text}@{o.part}"): Use(claim, o, nested) for o, nested in operands(claim.check)}
         for key, use in mine.items():
             if use.operand.address.count("|") == 2 and use.operand.number is not None:
                 found[key].append(use)
@@ -114,12 +114,12 @@ def idle(use: Use) -> bool:
     """Whether arithmetic says that this number cannot matter here.
 
     So it is with a weight where the mean is all but one of the numbers weighed, with what divides a zero, and with a
-    printed form that stands for two numbers of one cell, as in 3.95 [3.95,3.96].
+    number that stands on several sides.
     """
     check = use.claim.check
     assert check is not None
     mine = [o for o, _ in operands(check)]
-    twice = [(o.address, o.text) for o in mine].count((use.operand.address, use.operand.text)) > 1
+    twice = mine.count(use.operand) > 1
     numbers = [o.number for o in mine if o.number is not None]
     zero = check.relation in ("percent", "ratio", "difference") and not numbers[0].value and use.operand == mine[1]
     weighed = [o.number for o in check.of if isinstance(o, Operand) and o.number is not None]
@@ -156,7 +156,7 @@ def test_one_digit_of_any_cell_is_noticed(folder: Path):
     """Of each number in a table, some single digit cannot be changed without a claim turning red."""
     paper = load_paper(folder)
     unnoticed, cells = [], uses(paper)
-    for (address, text), found in cells.items():
+    for (address, printed), found in cells.items():
         before = [verdict(paper, use) for use in found]
         for number in one_digit_away(found[0].operand.number):
             after = [verdict(paper, use, number) for use in found]
@@ -164,7 +164,7 @@ def test_one_digit_of_any_cell_is_noticed(folder: Path):
                 break
         else:
             if not all(use.claim.check.relation in (*UNMOVED, *ONE_SIDED) for use in found):
-                unnoticed.append((address, text))
+                unnoticed.append((address, printed))
     assert unnoticed == []
 
 
@@ -178,7 +178,7 @@ def test_no_claim_notices_a_cell_that_it_does_not_use(folder: Path):
     whole = [
         (key, found)
         for key, found in cells.items()
-        if key[1] == cell_text(paper, key[0]) and not found[0].operand.number.parts
+        if found[0].operand.text == cell_text(paper, key[0]) and not found[0].operand.number.parts
     ]
     for (address, _), found in whole[:: max(1, len(whole) // 12)]:
         table, row, column = address.split("|")

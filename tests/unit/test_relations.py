@@ -293,6 +293,7 @@ def test_equal_text():
         ("joint-share", ["50%"], {"n": ()}),
         ("moment-mean", ["50%", "50%"], {"scores": (F(1),)}),
         ("moment-sd", ["50%", "50%"], {"n": (Interval.of(1),)}),
+        ("moment-mean", ["0.5", "0.5"], {}),  # fractions
         ("remainder-mean", ["1", "2"], {}),
         ("matching", ["1", "2", "3"], {}),
         ("choose", ["1000000000", "500000000"], {}),  # would run for hours

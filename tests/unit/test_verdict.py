@@ -106,6 +106,9 @@ def test_what_is_compared_with_itself_could_not_fail():
         assert v.judge_relation(claim).verdict == "uninformative"
     claim = Claim("c", "p", "arithmetic", {}, "reads", "3.80", x.number, check=Check("at-least", (x, x)))
     assert v.judge_relation(claim).verdict == "uninformative"
+    low, high = (Operand("t|a|b", "3.80", parse("3.80"), part) for part in ("low", "high"))  # of 3.80 [3.80,3.80]
+    claim = Claim("c", "p", "arithmetic", {}, "reads", "3.80", x.number, check=Check("at-least", (high, low)))
+    assert v.judge_relation(claim).verdict == "consistent"
     other = Operand("t|a|c", "3.80", parse("3.80"))
     claim = Claim("c", "p", "arithmetic", {}, "reads", "3.80", x.number, check=Check("equal", (x,), other))
     assert v.judge_relation(claim).verdict == "consistent"
