@@ -19,8 +19,7 @@ MODELS, METRICS, REPEATS = 18, 8, 14
 EPISODES, RESAMPLES = 14_610, 1000
 
 
-@pytest.mark.bench
-@pytest.mark.slow
+@pytest.mark.bench  # about five minutes
 def test_false_alarm_rate(capsys):
     found: Counter[str] = Counter()
     for seed in range(TABLES):
@@ -31,12 +30,11 @@ def test_false_alarm_rate(capsys):
     with capsys.disabled():
         rate = float(Fraction(alarms, checks))
         print(f"\n{TABLES} honest tables by {sorted(RULES)}, {checks} checks, {alarms} false alarms, rate {rate:.2g}")
-    assert checks > 40 * TABLES
+    assert checks > 30 * TABLES
     assert alarms == 0
 
 
 @pytest.mark.bench
-@pytest.mark.slow
 def test_ends_of_bootstrap_intervals(capsys):
     """Scores from 1 to 5 (means) and clean rates (percentages) of 18 models, resampled as the papers do."""
     rng = np.random.default_rng(2026)
