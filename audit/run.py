@@ -12,6 +12,7 @@ from typing import Any
 
 from countback.audit.recount import Absent, Data, Located, kit, recount
 from countback.claims import verdict as v
+from countback.claims.arithmetic import judge_relation
 from countback.claims.registry import Claim, Paper, find_papers, load_paper
 from countback.claims.verdict import Verdict
 from countback.fetch.errors import UserError
@@ -81,7 +82,7 @@ def judge(paper: Paper, claim: Claim, files: dict[str, Located]) -> Verdict:
 def _judge(paper: Paper, claim: Claim, files: dict[str, Located]) -> Verdict:
     if claim.check is not None:
         try:
-            return v.judge_relation(claim, paper.spec.rounding)
+            return judge_relation(claim, paper.spec.rounding)
         except UserError as error:
             raise UserError(f"{paper.folder / 'claims.toml'}: {error}", exit_code=error.exit_code) from None
     if claim.asserted:

@@ -118,6 +118,18 @@ class Reported:
         pull = self.step * _PULL
         return Interval(hull.low if low_in else hull.low + pull, hull.high if high_in else hull.high - pull)
 
+    def bounds(self, rule: str) -> Interval:
+        """What it stands for under one rule; an inequality ("< .001", "> 5") stands for one side of its bound."""
+        interval = self.printing(rule)
+        if self.kind != "inequality":
+            return interval
+        far = max(abs(interval.low), abs(interval.high), Fraction(1)) * 10**9
+        if self.compare in ("<", "<="):
+            return Interval(-far, interval.high)
+        if self.compare in (">", ">="):
+            return Interval(interval.low, far)
+        return interval
+
 
 def unround(printed: str, rule: str = "half-up-or-down", digits: int | None = None) -> tuple[Interval, bool, bool]:
     """Bounds of what `rule` prints as `printed` (at `digits` decimals), and whether each bound itself prints so."""

@@ -8,10 +8,11 @@ from random import Random
 
 import numpy as np
 import pytest
+from countback.claims.arithmetic import judge_relation
 from countback.claims.interval import Interval
 from countback.claims.relations import VALUES, Extra
 from countback.claims.reported import Reported, parse
-from countback.claims.verdict import FINDINGS, judge_relation
+from countback.claims.verdict import FINDINGS
 from honest import RULES, honest_claims
 
 TABLES = 20_000

@@ -14,11 +14,12 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from countback.claims.arithmetic import judge_relation
 from countback.claims.coverage import UNBOUND, cover, unbound_cells
 from countback.claims.expand import addresses
 from countback.claims.registry import PAPERS, Check, Claim, Nested, Operand, Paper, load_paper
 from countback.claims.reported import NotANumber, Reported, parse
-from countback.claims.verdict import FINDINGS, Verdict, judge_relation
+from countback.claims.verdict import FINDINGS, Verdict
 from countback.fetch.errors import UserError
 
 FOLDER = PAPERS / "cubes"

@@ -18,11 +18,12 @@ from statistics import median
 
 import numpy as np
 import pytest
+from countback.claims.arithmetic import judge_relation
 from countback.claims.coverage import UNBOUND, cover, unbound_cells
 from countback.claims.expand import addresses
 from countback.claims.registry import PAPERS, Check, Claim, Nested, Operand, Paper, load_paper
 from countback.claims.reported import parse
-from countback.claims.verdict import FINDINGS, INCONSISTENT, Verdict, judge_relation
+from countback.claims.verdict import FINDINGS, INCONSISTENT, Verdict
 from countback.fetch.errors import UserError
 
 FOLDER = PAPERS / "culture_converse"

@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from countback.claims.arithmetic import judge_relation
 from countback.claims.expand import expand
 from countback.claims.registry import Check, Claim, Nested, Operand, Paper, list_papers, load_paper
 from countback.claims.reported import NotANumber, Reported, parse
 from countback.claims.spec import ClaimsSpec, read_toml
-from countback.claims.verdict import FINDINGS, UNINFORMATIVE, judge_relation
+from countback.claims.verdict import FINDINGS, UNINFORMATIVE
 
 # what does not look at how large a number is, or need not notice one among many
 UNMOVED = {

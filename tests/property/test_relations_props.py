@@ -8,11 +8,12 @@ from itertools import product
 from random import Random
 
 import pytest
+from countback.claims.arithmetic import judge_relation
 from countback.claims.interval import Interval
 from countback.claims.registry import Claim
 from countback.claims.relations import VALUES, Extra
 from countback.claims.reported import parse
-from countback.claims.verdict import FINDINGS, judge_relation
+from countback.claims.verdict import FINDINGS
 from honest import RULES, claim, honest_claims
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st

@@ -6,6 +6,7 @@ from fractions import Fraction as F
 
 import pytest
 from countback.claims import verdict as v
+from countback.claims.arithmetic import TIE, judge_relation
 from countback.claims.registry import Check, Claim, Operand
 from countback.claims.reported import parse, word
 from countback.claims.verdict import Recount
@@ -27,8 +28,8 @@ def recount(reported: str, *, rounding: str = "", **found: object) -> v.Verdict:
 
 
 def test_consistent_and_inconsistent_with_the_gap():
-    assert v.judge_relation(relation("sum", ["1.20", "0.30"], "1.51")).verdict == "consistent"  # 1.49 to 1.51
-    bad = v.judge_relation(relation("sum", ["1.20", "0.30"], "1.53"))
+    assert judge_relation(relation("sum", ["1.20", "0.30"], "1.51")).verdict == "consistent"  # 1.49 to 1.51
+    bad = judge_relation(relation("sum", ["1.20", "0.30"], "1.53"))
     assert bad.verdict == "inconsistent"
     assert bad.gap == "-0.015"  # at most 1.51 against at least 1.525
     assert bad.agrees is False
@@ -36,12 +37,12 @@ def test_consistent_and_inconsistent_with_the_gap():
 
 def test_truncation_is_tried_and_named_only_when_rounding_fails():
     # 2/3 prints 0.67; 0.66 is 2/3 cut off
-    cut = v.judge_relation(relation("ratio", ["2", "3"], "0.66"))
+    cut = judge_relation(relation("ratio", ["2", "3"], "0.66"))
     assert cut.verdict == "consistent"
     assert "only truncation" in cut.reason
     assert cut.evidence["rounding"] == "truncation"
-    assert v.judge_relation(relation("ratio", ["2", "3"], "0.67")).reason == ""
-    assert v.judge_relation(relation("ratio", ["2", "3"], "0.65")).verdict == "inconsistent"
+    assert judge_relation(relation("ratio", ["2", "3"], "0.67")).reason == ""
+    assert judge_relation(relation("ratio", ["2", "3"], "0.65")).verdict == "inconsistent"
 
 
 @pytest.mark.parametrize("stated", ["", "half-up-or-down", "half-up", "half-even"])
@@ -63,9 +64,9 @@ def test_truncation_is_tried_and_named_only_when_rounding_fails():
 )
 def test_a_slip_of_one_unit_does_not_hide_behind_a_tie(stated, name, of, equals):
     weights = tuple(operand("1") for _ in of) if name == "weighted-mean" else ()
-    found = v.judge_relation(relation(name, of, equals, weights=weights), stated)
+    found = judge_relation(relation(name, of, equals, weights=weights), stated)
     assert found.verdict == "inconsistent"
-    assert found.reason == (v.TIE if stated in ("", "half-up-or-down") else "")
+    assert found.reason == (TIE if stated in ("", "half-up-or-down") else "")
 
 
 @pytest.mark.parametrize(
@@ -83,35 +84,35 @@ def test_a_slip_of_one_unit_does_not_hide_behind_a_tie(stated, name, of, equals)
 def test_one_rule_must_explain_all_numbers_but_a_single_tie_may_fall_either_way(name, of, equals, rules):
     claim = relation(name, of, equals)
     for rule in ("half-up", "half-even"):
-        assert (v.judge_relation(claim, rule).verdict == "consistent") == (rule in rules), rule
+        assert (judge_relation(claim, rule).verdict == "consistent") == (rule in rules), rule
     single = name in ("ratio", "equal")
-    assert (v.judge_relation(claim, "half-up-or-down").verdict == "consistent") == (single or bool(rules))
+    assert (judge_relation(claim, "half-up-or-down").verdict == "consistent") == (single or bool(rules))
 
 
 def test_what_contradicts_itself_is_a_finding_not_a_mistake_of_the_user():
     parts = relation("moment-mean", ["60.0%", "20.0%"], "1.25")  # 79.9 to 80.1
-    found = v.judge_relation(parts)
+    found = judge_relation(parts)
     assert (found.verdict, found.agrees) == ("inconsistent", False)
     assert "cannot add to 100%" in found.reason
     cut = relation("moment-mean", ["33.0%", "33.0%", "33.8%"], "2.0")  # 99.95 at most when rounded, 100.1 when cut off
-    assert v.judge_relation(cut).reason == v.TRUNCATED
-    assert v.judge_relation(cut, "half-up-or-down").verdict == "inconsistent"
-    assert "no whole count" in v.judge_relation(relation("joint-share", ["50%"], "50%", n=(operand("7"),))).reason
+    assert judge_relation(cut).reason == v.TRUNCATED
+    assert judge_relation(cut, "half-up-or-down").verdict == "inconsistent"
+    assert "no whole count" in judge_relation(relation("joint-share", ["50%"], "50%", n=(operand("7"),))).reason
 
 
 def test_what_is_compared_with_itself_could_not_fail():
     x = Operand("t|a|b", "3.80", parse("3.80"))
     for name in ("equal", "mean", "max"):
         claim = Claim("c", "p", "arithmetic", {}, "reads", "3.80", x.number, check=Check(name, (x,), x))
-        assert v.judge_relation(claim).verdict == "uninformative"
+        assert judge_relation(claim).verdict == "uninformative"
     claim = Claim("c", "p", "arithmetic", {}, "reads", "3.80", x.number, check=Check("at-least", (x, x)))
-    assert v.judge_relation(claim).verdict == "uninformative"
+    assert judge_relation(claim).verdict == "uninformative"
     low, high = (Operand("t|a|b", "3.80", parse("3.80"), part) for part in ("low", "high"))  # of 3.80 [3.80,3.80]
     claim = Claim("c", "p", "arithmetic", {}, "reads", "3.80", x.number, check=Check("at-least", (high, low)))
-    assert v.judge_relation(claim).verdict == "consistent"
+    assert judge_relation(claim).verdict == "consistent"
     other = Operand("t|a|c", "3.80", parse("3.80"))
     claim = Claim("c", "p", "arithmetic", {}, "reads", "3.80", x.number, check=Check("equal", (x,), other))
-    assert v.judge_relation(claim).verdict == "consistent"
+    assert judge_relation(claim).verdict == "consistent"
 
 
 def test_orders_are_those_of_one_rule():
@@ -122,55 +123,51 @@ def test_orders_are_those_of_one_rule():
     claim = Claim(
         "c", "p", "arithmetic", {}, "reads", "4.2", None, check=Check("at-least", (operand("4.2"), operand("4.28")))
     )
-    assert v.judge_relation(claim, "half-up-or-down").verdict == "inconsistent"
-    assert v.judge_relation(claim, "truncation").verdict == "consistent"
+    assert judge_relation(claim, "half-up-or-down").verdict == "inconsistent"
+    assert judge_relation(claim, "truncation").verdict == "consistent"
 
 
 def test_an_inequality_bounds_a_share_of_counts():
     below = relation("count-share", ["5%"], "< 5%", n=(operand("30"),))  # 0 and 1 of 30 are below 5.5%
-    assert v.judge_relation(below, "half-up-or-down").verdict == "consistent"
+    assert judge_relation(below, "half-up-or-down").verdict == "consistent"
     below = relation("joint-share", ["50%", "50%"], "< 5%", n=(operand("30"), operand("30")))
-    assert v.judge_relation(below, "half-up-or-down").verdict == "inconsistent"
+    assert judge_relation(below, "half-up-or-down").verdict == "inconsistent"
 
 
 def test_a_stated_rule_is_the_only_one():
     claim = relation("ratio", ["2", "3"], "0.66")
-    assert v.judge_relation(claim, "half-up").verdict == "inconsistent"
-    assert v.judge_relation(claim, "truncation").verdict == "consistent"
-    assert v.judge_relation(relation("ratio", ["2", "3"], "0.67"), "truncation").verdict == "inconsistent"
+    assert judge_relation(claim, "half-up").verdict == "inconsistent"
+    assert judge_relation(claim, "truncation").verdict == "consistent"
+    assert judge_relation(relation("ratio", ["2", "3"], "0.67"), "truncation").verdict == "inconsistent"
 
 
 def test_uninformative_when_every_printable_value_is_implied():
     # a part of 0 to 100 out of 0 to 100 could be any percentage
     claim = relation("difference", ["50%", "50%"], "0%", domain=("0", "0.5"))
-    assert v.judge_relation(claim).verdict == "uninformative"
+    assert judge_relation(claim).verdict == "uninformative"
     share = relation("count-share", ["50.0%"], "50.0%", n=(operand("1000"),))
-    assert v.judge_relation(share).verdict == "uninformative"  # every tenth of a percent is some k of 1,000
+    assert judge_relation(share).verdict == "uninformative"  # every tenth of a percent is some k of 1,000
     share = relation("count-share", ["50.0%"], "50.0%", n=(operand("600"),))
-    assert v.judge_relation(share).verdict == "consistent"
+    assert judge_relation(share).verdict == "consistent"
     # of 999, 499 prints 49.9 and 500 is 50.05 and prints 50.1: no count is 50.0 when rounded. But cut off, 500 is, and
     # so some count is every tenth one way or the other
     share = relation("count-share", ["50.0%"], "50.0%", n=(operand("999"),))
-    assert v.judge_relation(share).verdict == "uninformative"
-    assert v.judge_relation(share, "half-up-or-down").verdict == "inconsistent"
+    assert judge_relation(share).verdict == "uninformative"
+    assert judge_relation(share, "half-up-or-down").verdict == "inconsistent"
     # one unit spans half of 0 to 2, and the numbers leave 0.5 to 1.5: 0, 1 and 2 each meet it
-    assert (
-        v.judge_relation(relation("difference", ["3", "2"], "1", domain=("0", "2"))).verdict == "consistent"
-    )  # counts
+    assert judge_relation(relation("difference", ["3", "2"], "1", domain=("0", "2"))).verdict == "consistent"  # counts
     wide = relation("difference", ["+3", "+2"], "1", domain=("0", "2"))  # 0 to 2
-    assert v.judge_relation(wide).verdict == "uninformative"
+    assert judge_relation(wide).verdict == "uninformative"
     nearly = relation("sum", ["+1"], "1", domain=("0", "2"))  # 0.5 to 1.5
-    assert v.judge_relation(nearly).verdict == "uninformative"
-    assert v.judge_relation(relation("sum", ["+1"], "1", domain=("0", "3"))).verdict == "consistent"
+    assert judge_relation(nearly).verdict == "uninformative"
+    assert judge_relation(relation("sum", ["+1"], "1", domain=("0", "3"))).verdict == "consistent"
     share = relation("count-share", ["40.89%"], "40.89%", n=(operand("565"),))
-    assert v.judge_relation(share).verdict == "inconsistent"  # 231 is 40.884..., 232 is 41.06...
+    assert judge_relation(share).verdict == "inconsistent"  # 231 is 40.884..., 232 is 41.06...
 
 
 def predicate(name: str, of: list[str], **more: object) -> v.Verdict:
     operands = tuple(Operand(f"={t}", t, parse(t) if t[0].isdigit() else word(t)) for t in of)
-    return v.judge_relation(
-        Claim("c", "p", "arithmetic", {}, "reads", of[0], None, check=Check(name, operands, **more))
-    )  # type: ignore[arg-type]
+    return judge_relation(Claim("c", "p", "arithmetic", {}, "reads", of[0], None, check=Check(name, operands, **more)))  # type: ignore[arg-type]
 
 
 def test_forensic_predicates():
@@ -187,7 +184,7 @@ def test_forensic_predicates():
 def test_a_whole_number_is_rounded_where_the_relation_gives_fractions():
     def whole(name: str, of: list[str], equals: str) -> str:
         check = Check(name, tuple(operand(text) for text in of), operand(equals))
-        return v.judge_relation(
+        return judge_relation(
             Claim("c", "p", "arithmetic", {}, "reads", equals, check.target.number, check=check)
         ).verdict
 
@@ -202,14 +199,14 @@ def test_a_whole_number_is_rounded_where_the_relation_gives_fractions():
 
 
 def test_a_divisor_that_may_be_zero_is_no_check():
-    found = v.judge_relation(relation("ratio", ["1.0", "0.0"], "3.0"))  # no check was made; one could have failed
+    found = judge_relation(relation("ratio", ["1.0", "0.0"], "3.0"))  # no check was made; one could have failed
     assert (found.verdict, found.reason) == ("unchecked", "a divisor may be zero")
 
 
 def test_inequalities_stand_for_one_side():
-    assert v.judge_relation(relation("difference", ["0.0004", "0"], "< .001")).verdict == "consistent"
-    assert v.judge_relation(relation("difference", ["0.0024", "0"], "< .001")).verdict == "inconsistent"
-    assert v.judge_relation(relation("sum", ["4"], "> 5")).verdict == "inconsistent"
+    assert judge_relation(relation("difference", ["0.0004", "0"], "< .001")).verdict == "consistent"
+    assert judge_relation(relation("difference", ["0.0024", "0"], "< .001")).verdict == "inconsistent"
+    assert judge_relation(relation("sum", ["4"], "> 5")).verdict == "inconsistent"
 
 
 @pytest.mark.parametrize(
