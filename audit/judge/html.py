@@ -23,9 +23,8 @@ from countback.audit.judge.text import (
 )
 from countback.audit.judge.tree import Agreement, Audit, Comparison, JudgeReport
 from countback.audit.judge.words import advice_lines, counted, listed, number, points, share, share_with_ends
+from countback.audit.templating import template
 from countback.fetch.errors import UserError
-
-TEMPLATES = Path(__file__).parents[1] / "templates"
 
 
 @dataclass(frozen=True)
@@ -63,16 +62,8 @@ def write_html(audit: Audit, path: Path) -> None:
 
 def page(audit: Audit) -> str:
     """The page as text. Raises UserError without jinja2."""
-    try:
-        import jinja2
-    except ImportError:
-        raise UserError(
-            "An HTML page needs jinja2, which is not installed: pip install 'countback[report]'; --json needs nothing."
-        ) from None
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
-    )
-    return environment.get_template("judge.html.j2").render(
+    html = template("judge.html.j2", "An HTML page", "--json needs nothing.")
+    return html.render(
         audit=audit,
         files=[file["name"] for report in (audit.ingest, audit.judge_ingest) if report for file in report["files"]],
         version=version("countback"),

@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 from countback.audit.predict import Status
@@ -20,13 +19,12 @@ from countback.audit.predict_text import criterion_words
 from countback.audit.report import words
 from countback.audit.report.data import PROVES_NOTHING, Cell, Line, Section, Told, anchor
 from countback.audit.report.pictures import Moment, timeline, verdict_counts
+from countback.audit.templating import TEMPLATES, template
 from countback.claims.decision import OPEN, OVERDUE
 from countback.claims.prediction import instant_text
 from countback.claims.resolve_lead import LeadRule
 from countback.claims.verdict import FINDINGS, VERDICTS
-from countback.fetch.errors import UserError
 
-TEMPLATES = Path(__file__).parents[1] / "templates"
 INLINE = 6  # a check of more numbers than this folds their list away
 CHUNK = 500  # rows of one table; a browser lays out only the tables that are in sight
 
@@ -52,23 +50,10 @@ class Mark:
 
 def page(told: Told, papers: Sequence[Section], predictions: Sequence[Status], today: date) -> str:
     """The page as text. Raises UserError without jinja2 or matplotlib."""
-    try:
-        import jinja2
-    except ImportError:
-        raise UserError(
-            "A report needs jinja2, which is not installed: pip install 'countback[report]'; countback check "
-            "--json needs nothing"
-        ) from None
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    html = template("report.html.j2", "A report", "countback check --json needs nothing", lstrip_blocks=True)
     script = (TEMPLATES / "report_filter.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return environment.get_template("report.html.j2").render(
+    return html.render(
         told=told,
         sections=papers,
         findings=findings(papers),
