@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -42,13 +41,10 @@ class Sources:
         local = find_local([pin for _, pin in pins.values()], self.data)
         if local.unreadable:
             raise UserError(f"{local.unreadable[0]}: cannot be read; check its permissions, or point --data elsewhere")
-        closed: list[OSError] = []
-        if local.missing:  # a folder that cannot be looked into may hold what is missing
-            for _ in os.walk(self.data, onerror=closed.append):
-                pass
-        if closed:
+        if local.missing and local.closed:  # a folder that cannot be looked into may hold what is missing
+            closed = local.closed[0]
             raise UserError(
-                f"{closed[0].filename}: cannot be looked into ({closed[0].strerror}); check its permissions, or point "
+                f"{closed.filename}: cannot be looked into ({closed.strerror}); check its permissions, or point "
                 "--data elsewhere"
             )
         wrong = [file for file in local.wrong if file.pin.name not in local.found]  # the right one may lie beside it

@@ -60,12 +60,16 @@ class LocalFile:
 
 @dataclass(frozen=True)
 class LocalFiles:
-    """What a folder holds of some pins: `found` by pin name; `wrong` files have a pin's name but not its bytes."""
+    """What a folder holds of some pins: `found` by pin name; `wrong` files have a pin's name but not its bytes.
+
+    `closed` are the folders below it that could not be looked into, as the errors that said so.
+    """
 
     found: dict[str, LocalFile]
     wrong: tuple[LocalFile, ...]
     missing: tuple[Pin, ...]
     unreadable: tuple[Path, ...]
+    closed: tuple[OSError, ...]
 
 
 def find_local(pins: Iterable[Pin], folder: Path) -> LocalFiles:
@@ -80,7 +84,9 @@ def find_local(pins: Iterable[Pin], folder: Path) -> LocalFiles:
     found: dict[str, LocalFile] = {}
     wrong: list[LocalFile] = []
     unreadable: list[Path] = []
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+    closed: list[OSError] = []
+    below = [Path(root, name) for root, _, names in os.walk(folder, onerror=closed.append) for name in names]
+    for path in sorted(path for path in below if path.is_file()):
         try:
             matches, mismatches = _match(pins, path, path.absolute())
         except OSError:
@@ -91,7 +97,7 @@ def find_local(pins: Iterable[Pin], folder: Path) -> LocalFiles:
         if not matches:  # a pinned file under another pin's name is still a proved file
             wrong.extend(mismatches)
     missing = tuple(pin for pin in pins if pin.name not in found)
-    return LocalFiles(found, tuple(wrong), missing, tuple(unreadable))
+    return LocalFiles(found, tuple(wrong), missing, tuple(unreadable), tuple(closed))
 
 
 def _match(pins: tuple[Pin, ...], path: Path, relative: Path) -> tuple[list[LocalFile], list[LocalFile]]:
