@@ -69,11 +69,19 @@ def recorded(run: Run) -> dict[str, Any]:
     return told | {"verdicts": [{key: one[key] for key in _KEPT} for one in told["verdicts"]]}
 
 
-def load_run(name: str, path: Path) -> dict[str, Any]:
-    """A run by file or by entry of the ledger at `path`. Raises UserError for anything that is none."""
+def load_run(name: str, path: Path, which: str = "named") -> dict[str, Any]:
+    """A run by file or by entry of the ledger at `path`. Raises UserError for anything that is none.
+
+    `which` of the runs it is, first or second, for messages.
+    """
     match = _ENTRY.fullmatch(name)
     if match is not None:
-        return _checked(_from_ledger(int(match[1]), path), name)
+        return _checked(_from_ledger(int(match[1]), path, which), name)
+    if not Path(name).exists():
+        raise UserError(
+            f"the {which} run, {name}: no such file; expected what countback check --json {name} writes, or @-1 for "
+            "the last run that countback check --record kept"
+        )
     try:
         told = json.loads(read_text(Path(name)))
     except (ValueError, RecursionError) as error:
@@ -81,7 +89,7 @@ def load_run(name: str, path: Path) -> dict[str, Any]:
     return _checked(told, name)
 
 
-def _from_ledger(number: int, path: Path) -> Any:
+def _from_ledger(number: int, path: Path, which: str) -> Any:
     chain = ledger.open_ledger(path)
     if number > 0:
         entry = chain.entry(number)
@@ -94,7 +102,10 @@ def _from_ledger(number: int, path: Path) -> Any:
     for back, entry in enumerate(runs, 1):
         if back == -number:
             return entry.body
-    raise UserError(f"@{number}: {path} holds fewer recorded runs; expected countback check --record to have kept them")
+    raise UserError(
+        f"the {which} run, @{number}: {path} holds fewer recorded runs; run countback check --record, which keeps one "
+        "more"
+    )
 
 
 def _checked(told: Any, name: str) -> dict[str, Any]:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from countback.claims.outlook import Outlook
 
 Tell = Callable[[str], None]
+NOT_MADE = "not made yet"
 
 
 @dataclass(frozen=True)
@@ -81,9 +82,16 @@ def _book(folder: Path) -> Book:
 
 def read_day(text: str) -> datetime:
     """The end of a day in UTC ("2027-06-30"), or an instant with its zone. Raises UserError for anything else."""
+    when = text
     if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
-        text += "T23:59:59Z"
-    return read_instant(text, "--as-of")
+        when = f"{text}T23:59:59Z"
+    try:
+        return read_instant(when, "--as-of")
+    except UserError:
+        raise UserError(
+            f'--as-of: found "{text}"; expected a day such as 2027-06-30, which means its end in UTC, or an instant '
+            "with its zone such as 2027-06-30T12:00:00Z"
+        ) from None
 
 
 # --- the state on a day -------------------------------------------------------------------------------------------
@@ -125,9 +133,11 @@ class Status:
 
     @cached_property
     def state(self) -> str:
-        """The outcome of the last resolution, else "overdue" after the deadline, else "open"."""
+        """The last resolution's outcome, else "overdue" after the deadline, else "open"; NOT_MADE before its day."""
         if self.resolutions:
             return str(self.resolutions[-1].body["outcome"])
+        if self.as_of.date() < self.prediction.spec.made:
+            return NOT_MADE
         deadline = self.prediction.spec.deadline
         return OVERDUE if deadline is not None and self.as_of > deadline else OPEN
 
@@ -139,7 +149,7 @@ class Status:
 
     def score(self, forecast: ForecastSpec) -> Score | None:
         """None while unresolved, for a void one, and for a forecast not made before the day of the trigger."""
-        if self.state in (OPEN, OVERDUE, VOID):
+        if self.state in (NOT_MADE, OPEN, OVERDUE, VOID):
             return None
         happened = datetime.fromisoformat(self.resolutions[-1].body["happened"]).date()
         if forecast.on >= happened:

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 from countback.audit.ledger import Entry, Ledger, proofs
-from countback.audit.predict import Score, Status, decision_json
+from countback.audit.predict import NOT_MADE, Score, Status, decision_json
 from countback.audit.text import width
 from countback.claims.decision import OPEN, OVERDUE, VOID, Criterion, Value
 from countback.claims.prediction import instant_text, registration_line
@@ -22,6 +22,10 @@ from countback.claims.resolve_share import ShareRule
 
 COLOURS = {"confirmed": "green", "broken": "red", "both": "yellow", "neither": "yellow", OVERDUE: "yellow"}
 DAY = 86_400
+LEGEND = (
+    "d_c: the judge's lead over a held-out human in country c, in percentage points of that country's comparisons; "
+    "D: the same over the comparisons of all countries together"
+)
 
 
 def wrap(text: str, indent: int) -> str:
@@ -36,6 +40,8 @@ def present(statuses: list[Status], chain: Ledger, today: date) -> str:
         lines += [*_one(status, today), ""]
     if not statuses:
         lines = ["no predictions: none of these papers has a predictions.toml", ""]
+    if any(isinstance(status.prediction.rule, LeadRule) for status in statuses):
+        lines.append(wrap(LEGEND, 0))
     return "\n".join([*lines, _voids(statuses), ledger_line(chain)])
 
 
@@ -57,6 +63,10 @@ def _voids(statuses: list[Status]) -> str:
 def _one(status: Status, today: date) -> Iterator[str]:
     spec = status.prediction.spec
     state = click.style(status.state, bold=True, fg=COLOURS.get(status.state))
+    if status.state == NOT_MADE:
+        yield f"{status.prediction.full_id}  {state} on {status.as_of.date()}: it was made on {spec.made}"
+        yield wrap(spec.statement, 2)
+        return
     yield f"{status.prediction.full_id}  {state}{_time(status)}"
     yield wrap(spec.statement, 2)
     part = f", a part of {spec.derived}" if spec.derived else ""

@@ -191,6 +191,6 @@ def diff(ctx: click.Context, first: str, second: str, as_json: bool, ledger_file
     from countback.audit.ledger import ledger_path
 
     path = ledger_path(ledger_file)
-    found = compare_runs(load_run(first, path), load_run(second, path))
+    found = compare_runs(load_run(first, path, "first"), load_run(second, path, "second"))
     click.echo(json.dumps(found.as_json(), indent=1, allow_nan=False) if as_json else present(found))
     ctx.exit(1 if found else 0)

@@ -18,7 +18,9 @@ from countback.audit.sources import Sources
 from countback.claims.decision import OPEN, VOID, Decision
 from countback.claims.prediction import (
     PARTS,
+    Evidence,
     Prediction,
+    PrintedSpec,
     changes,
     check_words,
     instant_text,
@@ -131,6 +133,7 @@ def _evidence(
     given, of_leads = request.data, isinstance(prediction.rule, LeadRule)
     if given is not None and given.is_file() and (given.suffix in TABLES or not of_leads):
         read = read_evidence(given, prediction, request.labels)
+        _holds_the_printed(read.evidence, prediction, book.printed, str(given))
         digest = hashlib.sha256(given.read_bytes()).hexdigest()
         record = {"table": given.name, "sha256": digest, "rows": list(read.rows)}
         return record, prediction.decide(read.evidence, happened)
@@ -140,6 +143,7 @@ def _evidence(
         )
     folder = _pinned_folder(book, given)
     counted, used = count(book, prediction, Data(Sources(folder, offline=True).locate(book.paper)))
+    _holds_the_printed(counted.leads, prediction, book.printed, f"the release of {book.spec.id}")
     if counted.synthetic:
         raise UserError(f"{prediction.full_id}: this release is a synthetic stand-in; it never decides a prediction")
     for located in used:
@@ -153,6 +157,26 @@ def _evidence(
             )
     files = [{"file": f.pin.name, "sha256": f.sha256, "status": f.status} for f in used]
     return {"files": files}, prediction.decide(counted.leads, happened)
+
+
+def _holds_the_printed(evidence: Evidence, prediction: Prediction, printed: Sequence[PrintedSpec], source: str) -> None:
+    """Raise UserError where a table has no room left for countries that the paper prints: it names others instead.
+
+    A table of some countries is no mistake, so only what could not be completed to the rule's number is refused.
+    """
+    rule = prediction.rule
+    if not isinstance(rule, LeadRule) or not isinstance(evidence, tuple):
+        return
+    named = {name for lead in evidence for name in lead.countries}
+    known = [name for row in printed for name in row.countries]
+    absent = [name for name in known if name not in named]
+    total = rule.countries + len(rule.leave_out)
+    if len(named) + len(absent) > total:
+        raise UserError(
+            f"{source}: found {len(named)} countries without {' and '.join(absent)}, whose counts the paper prints; "
+            f"expected at most {total} with {'it' if len(absent) == 1 else 'them'} among: check the spelling of "
+            f"{', '.join(sorted(named - set(known)))}"
+        )
 
 
 def _pinned_folder(book: Book, given: Path | None) -> Path | None:

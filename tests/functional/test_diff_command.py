@@ -54,7 +54,7 @@ def test_a_claim_that_is_new_one_that_is_gone_one_valued_otherwise(run, paper, t
     edit(paper / "tables" / "t1.csv", "3.80,4.60,4.20", "3.81,4.60,4.20")  # the mean is 4.205: still prints 4.20
     done = run("diff", "one.json", "two.json")
     assert done.returncode == 2
-    assert "two.json: no such file" in done.stderr
+    assert done.stderr.startswith("countback: the second run, two.json: no such file; expected what countback check")
     run("check", paper, "--offline", "--json", "two.json")
     text = run("diff", "one.json", "two.json").stdout
     assert "NEW (1)\n  demo/models-count" in text
@@ -92,7 +92,10 @@ def test_an_entry_that_is_no_run(run, tmp_path):
     assert done.returncode == 2
     assert "@1: this entry is a registration; expected a run" in done.stderr
     assert run("diff", "@-1", "@99").returncode == 2
-    assert run("diff", "@-1", "@-2").returncode == 2
+    few = run("diff", "@-1", "@-2")
+    assert few.returncode == 2
+    assert "the second run, @-2" in few.stderr
+    assert "run countback check --record" in few.stderr
     assert run("diff", "@-1").returncode == 2
 
 

@@ -254,11 +254,27 @@ def test_a_mistake_is_one_sentence_and_writes_nothing(mistake, run, demo, tmp_pa
     assert not (tmp_path / "ledger.jsonl").exists()
 
 
-@pytest.mark.parametrize("day", ["2026-06-30T23:59:59", "tomorrow", "2026-02-30"])
-def test_as_of_without_a_zone(day, run, demo):
+@pytest.mark.parametrize("day", ["2026-06-30T23:59:59", "tomorrow", "yesterday", "2026-02-30", "2026"])
+def test_as_of_neither_a_day_nor_an_instant(day, run, demo):
     done = run("predict", demo, "--as-of", day)
     assert done.returncode == 2
-    assert "--as-of" in done.stderr
+    assert f'--as-of: found "{day}"; expected a day such as 2027-06-30' in done.stderr
+
+
+def test_before_its_day_a_prediction_was_not_made_yet(run, demo, state):
+    assert state("--as-of", "2026-01-04")["demo/lead"]["state"] == "not made yet"
+    assert state("--as-of", "2026-01-05T00:00:00Z")["demo/lead"]["state"] == "open"
+    text = run("predict", demo, "--as-of", "2026-01-04").stdout
+    assert "demo/lead  not made yet on 2026-01-04: it was made on 2026-01-05\n" in text
+    assert "open" not in text
+    assert "P(confirmed)" not in text
+
+
+def test_what_d_and_D_are_is_said_once(run, demo):  # noqa: N802
+    legend = "D: the same over the comparisons of all countries together"
+    text = " ".join(run("predict", demo).stdout.split())
+    assert text.count(legend) == 1
+    assert legend not in " ".join(run("predict", f"{demo}/share").stdout.split())
 
 
 def test_an_unregistered_prediction_shows_its_line_and_does_not_resolve(run, demo, paper):
@@ -425,6 +441,44 @@ def test_several_of_the_registry_at_once(run, tmp_path):
         "p1": "both", "p1-new": "broken", "p1-k1": "confirmed", "p1-k2": "confirmed", "p1-b1": "confirmed",
         "p1-b2": "broken",
     }  # fmt: skip
+
+
+def registry_counts(folder: Path, names: list[str]) -> Path:
+    """A table in which the judge leads by ten hits of a hundred in every country named."""
+    table = folder / "counts.csv"
+    table.write_text("\n".join(["country,n,human,judge", *(f"{name},100,50,60" for name in names)]) + "\n")
+    return table
+
+
+NEW = ["France", "India", *(f"country {n}" for n in range(6))]  # eight; four are printed
+IN_NOVEMBER = ("--released", "2026-11-01T00:00:00Z", *SOURCE)
+
+
+def test_a_full_table_holds_the_countries_that_are_already_printed(run, tmp_path):
+    """Twelve names that leave out two whose counts the article prints are not the twelve countries of the rule."""
+    table = registry_counts(tmp_path, [*NEW, "Nigeria", "Philippines", "Atlantis", "Lemuria"])
+    for name in ("p1", "p1-k1", "p1-new"):
+        done = run("predict", "resolve", f"cubes/{name}", "--data", table, *IN_NOVEMBER)
+        assert done.returncode == 2
+        assert "without Pakistan and United States" in done.stderr
+        assert done.stdout == ""
+    assert "Atlantis" in run("predict", "resolve", "cubes/p1", "--data", table, *IN_NOVEMBER).stderr
+    assert not (tmp_path / "ledger.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("names", "code"),
+    [
+        (NEW, 0),  # the printed four may be left out where all others are there: 12 in all
+        ([*NEW[:7], "Pakistan"], 3),  # a part of the twelve that leaves k2 open
+        ([*NEW, "Atlantis"], 2),  # nine that are not printed, of eight
+        ([*NEW[:7], "Pakistan", "Nigeria", "Philippines", "United States", "Atlantis"], 0),  # spelt as the user likes
+    ],
+)
+def test_a_table_of_some_countries_is_refused_only_where_it_cannot_be_completed(run, tmp_path, names, code):
+    table = registry_counts(tmp_path, names)
+    rule = "p1-new" if names == NEW else "p1"
+    assert run("predict", "resolve", f"cubes/{rule}", "--data", table, *IN_NOVEMBER).returncode == code
 
 
 @pytest.fixture(scope="module")
