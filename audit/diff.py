@@ -64,8 +64,8 @@ class Diff:
 
 
 def recorded(run: Run) -> dict[str, Any]:
-    """A run as the ledger keeps it: without the words and the evidence, which the registry and the files hold."""
-    told = run.as_json()
+    """A run as the ledger keeps it: without words, evidence and pictures, which the registry and the files hold."""
+    told = run.as_json(pictures=False)
     return told | {"verdicts": [{key: one[key] for key in _KEPT} for one in told["verdicts"]]}
 
 

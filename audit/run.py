@@ -37,15 +37,20 @@ class Run:
             return 3
         return 0
 
-    def as_json(self) -> dict[str, Any]:
-        """The stable form, schema countback.verdicts/1."""
-        return {
+    def as_json(self, *, pictures: bool = True) -> dict[str, Any]:
+        """The stable form, schema countback.verdicts/1; its list "pictures" is additive and takes time to make."""
+        told = {
             "schema": "countback.verdicts/1",
             "kit": kit(),
             "inputs": [located.as_json() for located in self.inputs],
             "summary": v.summary(self.verdicts),
             "verdicts": [verdict.as_json() for verdict in self.verdicts],
         }
+        if pictures:
+            from countback.audit.gallery import collect
+
+            told["pictures"] = collect(self.papers, self.inputs)
+        return told
 
 
 Obtain = Callable[[Paper], dict[str, Located]]
