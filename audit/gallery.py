@@ -14,8 +14,9 @@ from types import ModuleType
 from typing import Any
 
 from countback.audit.recount import Data, Located
-from countback.claims.pictures import KINDS, Picture, Printed, Source, as_json, stamped, stored
+from countback.claims.pictures import KINDS, Picture, Printed, Source, as_json, stamped
 from countback.claims.registry import PAPERS, Paper
+from countback.claims.stored import stored
 from countback.fetch.errors import IntegrityError, UserError
 
 

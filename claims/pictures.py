@@ -11,26 +11,23 @@ countback.verdicts/1 stays what it is, a reader may leave the list out, and file
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Protocol, TypeVar
+from typing import Annotated, Any, Final, Literal, Protocol
 
 from countback.claims.registry import Paper, claim_number
-from countback.claims.spec import read_text
 from countback.fetch.errors import UserError
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
 SCHEMA: Final = "countback.picture/1"
-FIT, STUDY = "countback.fit/1", "countback.study/1"
 PRINTED: Final = "printed values"
 RELEASED: Final = "released files"
 SYNTHETIC: Final = "SYNTHETIC stand-in"
 UNVERIFIED: Final = "unverified files"
 STORED: Final = "stored result"
 
+What = Literal["printed values", "released files", "SYNTHETIC stand-in", "unverified files", "stored result"]
 Side = Literal["at least", "at most"]
 
 Real = Annotated[float, Field(ge=-1e9, le=1e9)]  # nothing that is drawn is near either end
@@ -63,7 +60,7 @@ class RestsOn:
     """What a picture rests on; the pictures of a paper give `what`, the collector adds the files and what is proved of
     them, so that nothing unproved is ever called released."""
 
-    what: Literal["printed values", "released files", "SYNTHETIC stand-in", "unverified files", "stored result"]
+    what: What
     files: tuple[Source, ...] = ()
 
 
@@ -122,14 +119,15 @@ class Histogram:
 @dataclass(frozen=True)
 class Prior:
     """One prior of a sweep: the country's share of variance (median, 95% interval), P(share below the threshold), and
-    the same P under the prior alone."""
+    the same P under the prior alone. None where a fit failed or a design cannot tell, which `note` says."""
 
     name: str
-    median: Share
-    low: Share
-    high: Share
-    below: Share
-    prior_below: Share
+    median: Share | None
+    low: Share | None
+    high: Share | None
+    below: Share | None
+    prior_below: Share | None
+    note: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -250,106 +248,6 @@ class Printed:
             raise UserError(f'{self.folder / "pictures.py"} asks for the claim "{claim}", which {path} does not have')
         spec = self.paper.numbers[claim]
         return claim_number(spec, path), spec.reported
-
-
-# --- Stored results --------------------------------------------------------------------------------------------------
-
-
-class _Stored(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-S = TypeVar("S", bound=_Stored)
-
-
-class _Row(_Stored):
-    name: str
-    value: Real | None = None
-    low: Real | None = None
-    high: Real | None = None
-
-
-class _Study(_Stored):
-    title: str
-    question: str
-    answer: tuple[str, ...] | str
-    rows: tuple[_Row, ...]
-    reading: str
-    settings: dict[str, Any] = {}
-    seed: int | None = None
-    versions: dict[str, str] = {}
-    synthetic: bool = False
-
-
-class _Fit(_Stored):
-    sweep: tuple[Prior, ...]
-    title: str = "The country's share of label variance, prior by prior"
-    threshold: Share = 0.05
-    n: Count | None = None
-    seed: int | None = None
-    synthetic: bool = False
-
-
-def stored(folder: Path, paper: str) -> Iterator[Picture]:
-    """The stored studies and fits of a paper folder, by file name. Raises UserError for a file that is neither."""
-    for path in sorted(folder.glob("studies/*.json")):
-        found, source = _read(path, STUDY)
-        yield replace(_study(_valid(_Study, found, path), source), paper=paper)
-    for path in sorted(folder.glob("fits/*.json")):
-        found, source = _read(path, FIT)
-        if found.get("sweep"):  # a fit of one prior is no sweep, and no picture
-            yield replace(_shares(_valid(_Fit, found, path), source), paper=paper)
-
-
-def _study(study: _Study, source: Source) -> SpreadsPicture:
-    return SpreadsPicture(
-        title=study.title,
-        says=study.reading,
-        rests_on=RestsOn(SYNTHETIC if study.synthetic else STORED, (source,)),
-        seed=study.seed,
-        bars=tuple(Bar("", row.name, row.value, row.low, row.high) for row in study.rows),
-        question=study.question,
-        answer=(study.answer,) if isinstance(study.answer, str) else study.answer,
-        settings=study.settings,
-        versions=study.versions,
-    )
-
-
-def _shares(fit: _Fit, source: Source) -> SharesPicture:
-    return SharesPicture(
-        title=fit.title,
-        says="Dot and bar: posterior median and 95% interval of the country's share of label variance, one row a "
-        "prior. Beside them the probability that the share lies below the threshold, and the same under the prior "
-        "alone: where the two are close, the labels said little.",
-        rests_on=RestsOn(SYNTHETIC if fit.synthetic else STORED, (source,)),
-        n=fit.n,
-        interval="95% of the posterior draws",
-        seed=fit.seed,
-        priors=fit.sweep,
-        threshold=fit.threshold,
-    )
-
-
-def _read(path: Path, schema: str) -> tuple[dict[str, Any], Source]:
-    text = read_text(path)
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{path}: not JSON: {error}; expected schema {schema}") from None
-    if not isinstance(found, dict) or found.get("schema") != schema:
-        seen = found.get("schema", "no schema") if isinstance(found, dict) else type(found).__name__
-        raise UserError(f"{path}: expected schema {schema}, found {seen!s:.60}; write the file again, or take it away")
-    name = f"{path.parent.name}/{path.name}"
-    return found, Source(name, hashlib.sha256(path.read_bytes()).hexdigest(), "stored")
-
-
-def _valid(model: type[S], found: dict[str, Any], path: Path) -> S:
-    try:
-        return model.model_validate(found)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise UserError(f"{path}: {place}: {first['msg']}; found {first['input']!r:.80}") from None
 
 
 def stamped(picture: Picture, paper: str, used: Iterable[Source]) -> Picture:
