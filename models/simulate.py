@@ -4,11 +4,11 @@ The model is that of `ordinal`:  latent = eta + a standard logistic error, the l
 
     eta of a human = content + country + annotator
     content        = question + country:question + item + item:country + origin
-    eta of judge j = scale_j (content + follows_j country + deviation_jc)
+    eta of judge j = scale_j (content + judges + follows_j country + deviation_jc)
 
 where *origin* is a shift in content by the country an item was made for, which a nested design cannot tell from the
-country's own effect. All effects are normal with the standard deviations of a `Truth`. Which code is strict is the
-caller's choice: a larger eta gives a larger code.
+country's own effect, and *judges* what all judges see in an item and no human does. All effects are normal with the
+standard deviations of a `Truth`. Which code is strict is the caller's choice: a larger eta gives a larger code.
 
 Normal and uniform numbers are drawn in an order and number that the layout alone decides, so that two truths with one
 seed differ by their parameters only.
@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.integer[Any]]
-ORIGIN = "origin"
+ORIGIN, JUDGES = "origin", "judges"
 
 
 # --- who labels what --------------------------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ class JudgeTruth:
 
 @dataclass(frozen=True)
 class Truth:
-    """Standard deviations by name of effect (those of `ordinal.EFFECTS` and "origin"; 0 where not named).
+    """Standard deviations by name of effect (those of `ordinal.EFFECTS`, "origin", "judges"; 0 where not named).
 
     `invalid` is the rate of human labels that are missing or not valid, for all countries or for each.
     """
@@ -190,9 +190,9 @@ class Truth:
     invalid: float | tuple[float, ...] = 0.0
 
     def __post_init__(self) -> None:
-        unknown = set(self.sds) - {*EFFECTS, ORIGIN}
+        unknown = set(self.sds) - {*EFFECTS, ORIGIN, JUDGES}
         if unknown:
-            raise ValueError(f"found effects {sorted(unknown)}; expected names among {[*EFFECTS, ORIGIN]}")
+            raise ValueError(f"found effects {sorted(unknown)}; expected names among {[*EFFECTS, ORIGIN, JUDGES]}")
         for cuts in (self.cutpoints, *(judge.cutpoints for judge in self.judges)):
             if cuts is not None and (np.diff(cuts) <= 0).any():
                 raise ValueError(f"found cutpoints {cuts}; expected them ascending")
@@ -211,7 +211,7 @@ class Simulated:
     `label` (labels,) is of the rows of `layout`, -1 not valid. The rows of judges are `judge`, `judge_item`,
     `judge_country`, `judge_label`, -1 not given. `effects` by name: country (countries,), question (questions,),
     country:question (countries, questions), item (items,), annotator (annotators,), item:country (items, countries),
-    origin (countries,); `deviations` (judges, countries).
+    origin (countries,), judges (items,); `deviations` (judges, countries).
     """
 
     layout: Layout
@@ -311,6 +311,7 @@ def simulate(layout: Layout, truth: Truth, rng: np.random.Generator) -> Simulate
         "annotator": (layout.annotators,),
         "item:country": (layout.items, layout.countries),
         ORIGIN: (layout.countries,),
+        JUDGES: (layout.items,),
     }
     effects = {name: truth.sd(name) * rng.standard_normal(shape) for name, shape in shapes.items()}
     content = _content(layout, effects, layout.item, layout.country)
@@ -319,7 +320,7 @@ def simulate(layout: Layout, truth: Truth, rng: np.random.Generator) -> Simulate
     invalid = np.broadcast_to(np.asarray(truth.invalid, np.float64), layout.countries)
     label[rng.random(len(label)) < invalid[layout.country]] = -1
     item, country = layout.pairs()
-    seen = _content(layout, effects, item, country)
+    seen = _content(layout, effects, item, country) + effects[JUDGES][item]
     deviations = np.zeros((len(truth.judges), layout.countries))
     given = np.zeros((len(truth.judges), len(item)), np.int64)
     for number, judge in enumerate(truth.judges):

@@ -127,6 +127,16 @@ def test_a_judge_that_follows_is_a_human_without_severity_and_flattening_shrinks
     assert np.corrcoef(country, sim.deviations[3])[0, 1] ** 2 < 0.3
 
 
+def test_what_judges_share_ties_them_to_each_other_and_not_to_humans():
+    layout = crossed(2, 1, 4000, pool=2, labels=1)
+    sim = simulate(layout, Truth({"judges": 2.0, "item": 0.1}, (0.0,), (JudgeTruth(),) * 2), np.random.default_rng(14))
+    one, other = (sim.judge_labels(judge)[:, 0] for judge in range(2))
+    human = sim.label.reshape(-1, 2)[:, 0]
+    assert np.corrcoef(one, other)[0, 1] > 0.25
+    assert abs(np.corrcoef(one, human)[0, 1]) < 4.5 / 4000**0.5
+    assert sim.true_shares().population_effects.tolist() == [0.0]
+
+
 def test_a_larger_scale_makes_a_judge_more_certain():
     layout = crossed(2, 1, 3000, pool=2, labels=1)
     judges = (JudgeTruth(scale=0.3), JudgeTruth(scale=1.0), JudgeTruth(scale=20.0))
