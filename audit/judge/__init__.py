@@ -34,9 +34,11 @@ DRAWS, SEED = 1000, 20261129
 LEVEL = 0.95
 LOW_ALPHA = 0.4  # below this, humans agree too little for their majority to be much of a reference
 HARDLY = 0.2  # a kappa that stays below this is hardly better than chance
+RARE = 0.1  # a label with less than this share is rare: kappa rests on the few units that have it
 NEARLY_ALL = 0.95  # with more of one label, alpha rests on a handful of others
 _SHUFFLED = 20_000_000  # units times shuffles: what the permutations of a large table are kept to
 _FEWEST_SHUFFLES, _MOST_SHUFFLES = 99, 999
+_FEWEST_PER_TEST = 40  # so many tests times the smallest p that shuffles can give is 0.025: Bonferroni can still reject
 
 
 def audit_labels(
@@ -64,7 +66,8 @@ def audit_labels(
     tell("countries")
     shuffles = int(np.clip(_SHUFFLED // max(study.units, 1), _FEWEST_SHUFFLES, min(draws, _MOST_SHUFFLES)))
     lean = tuple(leans(study, draws=draws, seed=seed))
-    tested = tuple(tests(study, draws=shuffles, seed=seed))
+    for_tests = min(_FEWEST_PER_TEST * len(study.questions) - 1, 5 * _SHUFFLED // max(study.units, 1))
+    tested = tuple(tests(study, draws=max(shuffles, for_tests), seed=seed))
     grid = tuple(grids(study, draws=shuffles, seed=seed))
     return Audit(
         seed=seed,
@@ -83,7 +86,7 @@ def audit_labels(
         grids=grid,
         seconds=seconds(study, draws=draws, seed=seed),
         judges=tuple(reports),
-        traps=find_traps(inputs, study, reports, agreed, labels),
+        traps=find_traps(inputs, study, reports, agreed, labels, settings.options.get("columns", {})),
         not_concluded=tuple(_not_concluded(study, design, reports)),
         advice=tuple(_advice(study, design, agreed, reports)),
     )
@@ -176,13 +179,18 @@ def _about_judge(report: JudgeReport) -> Advice:
         return Advice(report.name, "keep", facts)
     facts["unproven"] = not kappas or all(kappa.judge.low <= 0 for kappa in kappas)
     if overall.decision == "open" or facts["unproven"]:
-        return Advice(report.name, "collect", {**facts, "needed": _needed(overall)})
+        return Advice(report.name, "collect", {**facts, "needed": _needed(overall), "rare": _has_rare_label(report)})
     if behind:
         return Advice(report.name, "keep there", facts)
     tested = report.alternative[0] if report.alternative else None
     if tested is not None and tested.humans and not tested.passes:
         return Advice(report.name, "beside", facts)
     return Advice(report.name, "replace", facts)
+
+
+def _has_rare_label(report: JudgeReport) -> bool:
+    """Whether humans gave a label on under a tenth of the judge's units, so that kappa rests on few of them."""
+    return report.shares is None or any(share < RARE for share in report.shares["human"].values())
 
 
 def _needed(comparison: Comparison) -> int:

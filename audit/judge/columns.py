@@ -1,6 +1,6 @@
 """The one question about a table whose columns have names of their own: what was found, and the line that answers it.
 
-Guesses from the values are only ever shown, as a command or a draft of settings to correct; nothing acts on them.
+Guesses (countback.audit.judge.guess) are only ever shown; nothing acts on them.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from countback.audit.judge.guess import guess
 from countback.audit.judge.settings import JUDGE_FILE, Settings
 from countback.fetch.errors import UserError
-from countback.fetch.readers.columns import Column, distinct
 from countback.fetch.readers.detect import kind_of_file, table_reader
 from countback.fetch.readers.discover import discover
 from countback.fetch.readers.options import Options, make_options
@@ -27,7 +26,6 @@ from countback.fetch.readers.xlsx import load_workbook_grid
 
 UNKNOWN = "(labels not known yet)"  # a codebook that no label is in, to read texts as they stand
 MOST_LABELS = 50  # more different texts than this are no set of labels
-_OF_A_SCALE = 20
 
 
 @dataclass(frozen=True)
@@ -62,8 +60,9 @@ def missing_columns(grid: Grid, options: Options) -> Question | None:
     missing = tuple(role for role in ("item", "annotator", "label") if role not in known)
     if not missing:
         return None
-    free = [column for i, column in enumerate(grid.header) if i not in found.values()]
-    return Question(grid, missing, _guess(grid, free, missing, {r: grid.header[i] for r, i in found.items()}))
+    named = {role: grid.header[i] for role, i in found.items()}
+    columns = dict(zip(grid.header, grid.columns, strict=True))
+    return Question(grid, missing, guess(columns, len(grid), missing, named))
 
 
 def question(asked: Question, settings: Settings, *, judges: bool) -> UserError:
@@ -71,12 +70,18 @@ def question(asked: Question, settings: Settings, *, judges: bool) -> UserError:
     option = "--judge-columns" if judges else "--columns"
     told = settings.judge_options if judges else settings.options
     columns: dict[str, Any] = {**told.get("columns", {}), **asked.guess}
-    lines = [
-        f"{asked.grid.name}: which column is the {' and which the '.join(asked.missing)}? Its columns are",
-        *(f"  {line}" for line in _profile(asked.grid)),
+    as_option = [
         "Answer like this (guessed from the values: correct what is wrong):",
         f"  {settings.command} {option} {shlex.quote(_as_option(columns))}",
         "or have the choices written to a file to edit:",
+    ]
+    names = [name for value in asked.guess.values() for name in ([value] if isinstance(value, str) else value)]
+    if any("," in name for name in names):  # which divides the choices of the option
+        as_option = ["A name there holds a comma, so answer in a file; this writes one with guesses to correct:"]
+    lines = [
+        f"{asked.grid.name}: which column is the {' and which the '.join(asked.missing)}? Its columns are",
+        *(f"  {line}" for line in _profile(asked.grid)),
+        *as_option,
         f"  {settings.command} --config judge.toml",
     ]
     return UserError("\n".join(lines))
@@ -122,50 +127,3 @@ def _profile(grid: Grid) -> list[str]:
             shown = ", ".join(map(repr, sorted(values)))
         lines.append(f"{name:<{width}}  {shown}")
     return lines
-
-
-def _guess(grid: Grid, free: list[str], missing: tuple[str, ...], known: dict[str, str]) -> dict[str, str | list[str]]:
-    """A guess for each missing role: from how many different values a column has, and how they repeat."""
-    columns = dict(zip(grid.header, grid.columns, strict=True))
-    number = {name: len([v for v in columns[name].values if v.strip()]) for name in free}
-    left = [name for name in free if number[name] > 1]
-    guess: dict[str, str | list[str]] = {}
-
-    def take(role: str, names: list[str]) -> None:
-        if role in missing and names:
-            guess[role] = names[0]
-            left.remove(names[0])
-
-    rows = len(grid)
-    alike = _alike([columns[name] for name in left], left)
-    if "label" in missing and len(alike) > 1 and "annotator" in missing:
-        left = [name for name in left if name not in alike]
-        take("item", sorted(left, key=lambda name: -number[name]))
-        return {**guess, "annotators": alike}
-    # An item comes back for every annotator; a column in which nothing repeats is a row number or free text.
-    repeated = [name for name in left if number[name] <= rows / 1.5]
-    take("item", sorted(repeated or left, key=lambda name: -number[name]))
-    scale = [name for name in left if number[name] <= _OF_A_SCALE and not is_pii(name)]
-    item = guess.get("item") or known.get("item")
-    if "annotator" in missing and isinstance(item, str):
-        once = [name for name in left if _pairs_once(columns[item], columns[name])]
-        take("annotator", sorted(once, key=lambda name: number[name]) or sorted(left, key=lambda name: number[name]))
-    take("label", sorted((name for name in scale if name in left), key=lambda name: number[name]) or left)
-    return guess
-
-
-def _alike(columns: list[Column], names: list[str]) -> list[str]:
-    """Columns of a wide file: those that hold the values of one scale, the largest such group."""
-    values = [frozenset(v.strip() for v in column.values if v.strip()) for column in columns]
-    best: list[str] = []
-    for scale in values:
-        if 2 <= len(scale) <= _OF_A_SCALE:
-            group = [n for n, v in zip(names, values, strict=True) if v <= scale and len(v) * 2 >= len(scale)]
-            best = max(best, group, key=len)
-    return best
-
-
-def _pairs_once(one: Column, other: Column) -> bool:
-    """Whether hardly any pair of values comes twice."""
-    key = one.codes.astype(np.int64) * len(other.values) + other.codes
-    return distinct(key, len(one.values) * len(other.values))[0].size >= 0.99 * len(one)

@@ -85,6 +85,7 @@ def compare(study: Study, judge: Judge, *, draws: int, seed: int) -> JudgeReport
         same_everywhere=_same_everywhere(study, judge),
         other={_named(q, text): n for (q, text), n in list(judge.other.items())[:_MOST_FORMS]},
         other_total=sum(judge.other.values()),
+        other_in=judge.other_in,
         places=places,
         left_out=left_out,
     )

@@ -13,7 +13,14 @@ from countback.models.agreement import alpha_of, coincidences, label_counts, pai
 from countback.models.culture import MAJORITY_TIES_AVERAGED, lean_report
 from countback.models.estimate import cluster_strata, cluster_totals, quotient
 from countback.models.grid import modal_grid, stability, tie_report
-from countback.models.nulls import NullCount, culture_free_grid, grid_counts, question_tests
+from countback.models.nulls import (
+    NullCount,
+    adjust_bh,
+    adjust_bonferroni,
+    culture_free_grid,
+    grid_counts,
+    question_tests,
+)
 from countback.models.resampling import bootstrap_intervals
 from countback.models.timing import median_seconds
 from countback.models.votes import Votes, balanced, tally
@@ -111,15 +118,21 @@ def _groups(study: Study) -> Iterator[tuple[list[int], tuple[int, ...]]]:
                 yield [q for q in sorted(present) if study.scales[q] == scale], scale
 
 
-def tests(study: Study, *, draws: int, seed: int) -> Iterator[CountryTest]:
-    """Permutation test of every question: do its countries differ by more than shuffled ones?"""
+def tests(study: Study, *, draws: int, seed: int) -> list[CountryTest]:
+    """Permutation test of every question: do its countries differ by more than shuffled ones?
+
+    Corrected over all questions together, whatever their scales.
+    """
+    found = []
     for codes, scale in _groups(study) if study.ordered else ():
         votes = human_votes(study, codes, scale)
-        found = question_tests(votes, draws=draws, rng=np.random.default_rng(seed), scores=_scores(scale))
-        for row in found:
-            if row.question in codes:
-                name = study.questions[row.question]
-                yield CountryTest(name, row.items, row.p, row.bonferroni, row.bh, row.draws, row.note)
+        rows = question_tests(votes, draws=draws, rng=np.random.default_rng(seed), scores=_scores(scale))
+        found += [row for row in rows if row.question in codes]
+    p = np.array([row.p for row in found])
+    return [
+        CountryTest(study.questions[row.question], row.items, row.p, float(all_of), float(bh), row.draws, row.note)
+        for row, all_of, bh in zip(found, adjust_bonferroni(p), adjust_bh(p), strict=True)
+    ]
 
 
 def leans(study: Study, *, draws: int, seed: int) -> Iterator[Lean]:

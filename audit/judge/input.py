@@ -77,17 +77,27 @@ def read_inputs(labels: Path, judges: Path | None, settings: Settings) -> Inputs
     table, report = _read(labels, settings, codebook=given, reader=settings.reader, **options)
     scales = _scales(table, book, options.get("multi"))
     if not (table.valid & (table.kind == HUMAN)).any():
-        raise UserError(
-            f"{labels.name} holds no label by a human ({report.valid} valid labels in all), and judges can only be "
-            "held against humans; give the humans' labels, and the judges' with --judges FILE.",
-            exit_code=3,
-        )
+        raise UserError(_no_human(labels.name, report), exit_code=3)
     judge_table, judge_report = None, None
     if judges is not None:
         judge_table, judge_report, more = _read_judges(judges, settings, given, table)
         choices += more
     two = all(len(scale) <= _FEWEST for scale in scales.values())
     return Inputs(table, report, texts, scales, ordered or two, tuple(choices), judge_table, judge_report)
+
+
+def _no_human(name: str, report: IngestReport) -> str:
+    """That there is nothing to hold a judge against, with what there is instead."""
+    if report.valid:
+        found = f"all {report.valid:,} labels in it are models'"
+    else:
+        counted = [*report.read.items(), *report.set_aside.items(), *report.refused.items()]
+        found = "found " + (", ".join(f"{what} {n:,}" for what, n in counted if n) or "nothing")
+    return (
+        f"{name} holds no label by a human: {found}. Judges can only be held against humans: give a file of their "
+        "labels (choices, ratings or words for a whole item; spans and regions are none), and the judges' with "
+        "--judges FILE."
+    )
 
 
 def write_draft(labels: Path, settings: Settings, config: Path) -> None:

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 from countback.audit.judge.input import Choice
+from countback.audit.judge.settings import setting
 from countback.audit.judge.tree import Trap
-from countback.audit.judge.words import listed, number, share_with_ends
+from countback.audit.judge.words import counted, listed, number, of_all, share_with_ends
 
 
 def trap_lines(traps: Sequence[Trap]) -> list[str]:
@@ -67,7 +68,9 @@ _TRAPS: dict[str, Callable[[Mapping[str, Any], str], str]] = {
     "no overlap": lambda f, who: f"{who}: none of its {f['rows']:,} answers is for an item that humans labelled.",
     "off the scale": lambda f, who: (
         f"{who}: {f['answers']:,} of {f['rows']:,} answers are not on the humans' scale "
-        f"({_forms(f['forms'], f['answers'])}). They are not moved onto it: an answer that is no label is a miss."
+        f"({_forms(f['forms'], f['answers'])}"
+        + "".join(f"; {n:,} in {name}, which is left out" for name, n in f["left out"].items())
+        + "). They are not moved onto it: an answer that is no label is a miss."
     ),
     "no label": lambda f, who: (
         f"{who}: answers {_texts(f['texts'])} are no labels that humans used"
@@ -130,23 +133,23 @@ _TRAPS: dict[str, Callable[[Mapping[str, Any], str], str]] = {
     "positions": _positions,
     "model among humans": lambda f, _: (
         f"Annotators counted as humans have names of models ({listed(f['names'])}). If they are models, say --set "
-        f"judges={list(f['names'])!r}."
+        f"{setting('judges', list(f['names']))}."
     ),
     "few annotators": lambda f, _: (
         f"{f['countries']} of {f['of']} countries have at most {f['most']} annotators: what is said of a country "
         "is said of them."
     ),
     "constant annotators": lambda f, _: (
-        f"{f['annotators']} annotators gave one and the same label {f['labels']} times or more where others did not."
+        f"{counted(f['annotators'], 'annotator')} gave one and the same label {f['labels']} times or more where others "
+        "did not."
     ),
     "agreement apart": _agreement_apart,
-    "one label a unit": lambda f, _: f"{f['alone']:,} of {f['units']:,} units have one human label only.",
-    "no variation": lambda f, _: f"All {f['labels']:,} labels are {f['label']!r}: no agreement beyond chance exists.",
-    "anchored": lambda f, _: (
-        f"{f['number']:,} human answers were made by editing a model's: they agree with it more than a human's "
-        "own would."
+    "one label a unit": lambda f, _: f"One human label only: {of_all(f['alone'], f['units'], 'unit')}.",
+    "no variation": lambda f, _: (
+        f"{'Every' if f['labels'] > 1 else 'The only'} label is {f['label']!r} (n {f['labels']:,}): no agreement "
+        "beyond chance exists."
     ),
-    "flag": lambda f, _: f"{f['number']:,} {f['flag']}; they count like any other.",
+    "flag": lambda f, _: _FLAGS.get(f["flag"], "{n} {flag}").format(n=f"{f['number']:,}", flag=f["flag"]) + ".",
     "refused": lambda f, _: f"{f['number']:,} {f['what']}: not read.",
     "human answers off the scale": lambda f, _: (
         f"{f['answers']:,} human answers are not among the labels "
@@ -185,6 +188,24 @@ _TRAPS: dict[str, Callable[[Mapping[str, Any], str], str]] = {
         "Flattening as a matter of culture: each country has items of its own, so a judge with flatter leans may "
         "have flattened the items' differences."
     ),
+}
+
+
+_FLAGS: Mapping[str, str] = {  # what each of the readers' flags means for the result
+    "human edited a model answer": "Human answers made by editing a model's: {n}. They agree with it more than a "
+    "human's own would",
+    "human edited another annotation": "Answers made by editing another person's: {n}. They agree with it more than "
+    "two independent ones would",
+    "marked as ground truth": "Annotations marked as ground truth: {n}. They count like anybody's, and none is taken "
+    "for the truth",
+    "rejected by a reviewer": "Annotations that a reviewer rejected: {n}. They count like any other; to leave them "
+    "out, delete them from the export",
+    "tasks without an annotation": "Tasks without an annotation: {n}. Nothing of them is among the labels",
+    "drafts of an annotation that was submitted": "Drafts of an annotation that was submitted: {n}. They are not read; "
+    "what was submitted counts",
+    "a label repeated in one list": "Answers that hold one label twice: {n}. It counts once",
+    "single-choice answers with several clicks kept and no trail": "Single-choice answers with several labels and no "
+    "record of which was last: {n}. They do not count",
 }
 
 

@@ -6,6 +6,8 @@ The table [judge_file] holds the same for a separate file with the judges' label
 
 from __future__ import annotations
 
+import ast
+import json
 import re
 import shlex
 import tomllib
@@ -18,6 +20,8 @@ from countback.fetch.errors import UserError
 from countback.fetch.readers.options import LIST_ROLES, ROLES
 
 JUDGE_FILE = "judge_file"
+_VALUE = r"""'[^']*'|"[^"]*"|\[[^\[\]]*\]|\{[^{}]*\}|True|False"""
+_SAID = re.compile(rf"\b((?:columns|codebook|reader)(?==)|[a-z_]+(?==(?:{_VALUE})))=({_VALUE})?")
 
 
 @dataclass(frozen=True)
@@ -99,19 +103,53 @@ def parse_columns(given: Sequence[str]) -> dict[str, str | list[str]]:
 def in_options(error: UserError, settings: Settings, *, judges: bool = False) -> UserError:
     """A reader's error with its advice, which is in Python's notation, said again as an option of the command."""
     message = str(error)
-    said = re.search(r"\b(columns|codebook|reader)=|\b([a-z_]+)=(?=['\"\[{(]|True|False)", message)
+    said = _SAID.search(message)
     if said is None or "--columns" in message:
         return error
+    name, told = said.group(1), settings.judge_options if judges else settings.options
+    value = _literal(said.group(2) or "")
+    if value is not None and told.get(name) in (value, value[0] if isinstance(value, list) else value):
+        value = None  # what the user said is what was wrong
     flag = f"{JUDGE_FILE}." if judges else ""
-    if said.group(1) == "columns":
-        how = f"{'--judge-columns' if judges else '--columns'} ROLE=COLUMN"
-    elif said.group(1) == "codebook":
+    if name == "columns":
+        how = f"{'--judge-columns' if judges else '--columns'} {_as_columns(value)}"
+    elif name == "codebook":
         how = "--labels LOWEST,...,HIGHEST"
-    elif said.group(1) == "reader":
+    elif name == "reader":
         how = f"--set {flag}reader=NAME" if judges else "--reader NAME"
     else:
-        how = f"--set {flag}{said.group(2)}=VALUE"
+        how = f"--set {setting(flag + name, value)}"
     return UserError(f"{message}\nWith this command: {settings.command} {how}", exit_code=error.exit_code)
+
+
+def setting(name: str, value: Any) -> str:
+    """NAME=VALUE as a shell takes it after --set; None is a value that only the user knows."""
+    if value is None:
+        return f"{name}=VALUE"
+    if isinstance(value, str):
+        try:
+            plain = isinstance(tomllib.loads(f"value = {value}")["value"], str)
+        except tomllib.TOMLDecodeError:
+            plain = True
+        value = value if plain else json.dumps(value)
+    else:
+        value = json.dumps(value, ensure_ascii=False)  # lists of texts and truth values are TOML too
+    return shlex.quote(f"{name}={value}")
+
+
+def _literal(text: str) -> Any:
+    """A value in Python's notation; None where it only shows the place of one."""
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return None
+    return None if "..." in text or value is Ellipsis else value
+
+
+def _as_columns(value: Any) -> str:
+    if not isinstance(value, dict) or not all(isinstance(column, str) for column in value.values()):
+        return "ROLE=COLUMN"
+    return shlex.quote(",".join(f"{role}={column}" for role, column in value.items()))
 
 
 def _labels(text: str) -> list[str]:

@@ -30,8 +30,9 @@ _NO_ANSWER = [reason_code(reason) for reason in ("not_asked", "draft", "duplicat
 class Judge:
     """One judge's answers, by unit: the label's code or -1, and whether there is a row at all (`asked`).
 
-    `rows` are its rows; `valid` of them hold a label; `other` are short answers that are none, by (question, text);
-    `unmatched` rows are on items that no human labelled. `everywhere`: its answers name no country.
+    `rows` are its rows; `valid` of them hold a label; `other` are short answers that are none, by (question, text), and
+    `other_in` how many by the country they name; `unmatched` rows are on items that no human labelled. `everywhere`:
+    its answers name no country.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Judge:
     rows: int
     valid: int
     other: Mapping[tuple[str, str], int]
+    other_in: Mapping[str, int]
     unmatched: int
     everywhere: bool
 
@@ -197,6 +199,7 @@ def _by_judge(
             rows=len(mine),
             valid=int((label >= 0).sum()),
             other=_other_answers(table, mine[label < 0]),
+            other_in=_other_places(table, mine[label < 0]),
             unmatched=len(mine) - len(np.unique(spread)),
             everywhere=bool(everywhere.all()) and shape[1] > 1,
         )
@@ -218,8 +221,18 @@ def _refuse_two_answers(table: LabelTable, mine: Codes, spread: Codes, unit: Cod
 
 def _other_answers(table: LabelTable, rows: Codes) -> dict[tuple[str, str], int]:
     texts = Counter(zip(table.question[rows].tolist(), table.raw[rows].tolist(), strict=True))
-    short = {(q, text): n for (q, text), n in texts.items() if 0 < len(text.strip()) <= _LONGEST}
+    short = {(q, text): n for (q, text), n in texts.items() if _is_short(text)}
     return {(table.questions[q], text): n for (q, text), n in sorted(short.items(), key=lambda pair: -pair[1])}
+
+
+def _other_places(table: LabelTable, rows: Codes) -> dict[str, int]:
+    found = zip(table.country[rows].tolist(), table.raw[rows].tolist(), strict=True)
+    counted = Counter(country for country, text in found if _is_short(text))
+    return {table.countries[country]: n for country, n in counted.items()}
+
+
+def _is_short(text: str) -> bool:
+    return 0 < len(text.strip()) <= _LONGEST
 
 
 def _translated(names: Sequence[str], into: Sequence[str]) -> Codes:

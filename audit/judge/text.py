@@ -327,8 +327,9 @@ def _tests(tests: Sequence[CountryTest]) -> Iterator[str]:
 
 def grid_line(grid: GridReport) -> str:
     """One letter for each country and question, and what it rests on."""
+    of = f" of {listed(grid.questions)}" if any(grid.questions) else ""
     said = (
-        f"modal grid ({grid.cells} cells): {grid.tied} have ties, {grid.decided_by_tie} hang on one, "
+        f"modal grid{of} ({grid.cells} cells): {grid.tied} have ties, {grid.decided_by_tie} hang on one, "
         f"{grid.unstable} keep their label in under 80% of resamples"
     )
     if len(grid.questions) < 2:

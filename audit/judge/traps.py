@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from countback.audit.judge.input import Inputs
@@ -16,7 +17,6 @@ from countback.fetch.readers.source import open_source
 from countback.models.identifiability import FEW_ANNOTATORS
 from numpy.typing import NDArray
 
-ANCHORED = "human edited a model answer"
 _MODEL_NAME = re.compile(r"gpt|claude|gemini|llama|qwen|mistral|mixtral|deepseek|\bllm\b", re.IGNORECASE)
 _POSITION = re.compile(r"^(.*?)(\d+)$")
 _LONG_SECONDS = 3600.0
@@ -30,16 +30,21 @@ _PEERS = 0.9  # share of units in common that makes two judges' shares comparabl
 
 
 def find_traps(
-    inputs: Inputs, study: Study, judges: Sequence[JudgeReport], agreement: Sequence[Agreement], labels: Path
+    inputs: Inputs,
+    study: Study,
+    judges: Sequence[JudgeReport],
+    agreement: Sequence[Agreement],
+    labels: Path,
+    columns: Mapping[str, Any],
 ) -> tuple[Trap, ...]:
-    """All of them, the judges' first."""
+    """All of them, the judges' first. `labels` is the file, `columns` what the user said of its columns."""
     found = [trap for report in judges for trap in _of_judge(report, study)]
     found += _between_judges(study, judges)
     found += [Trap(choice.kind, choice.facts) for choice in inputs.choices if choice.kind == "country column"]
     found += _of_annotators(inputs, study)
     found += _of_agreement(agreement)
     found += _of_units(study)
-    found += _of_export(inputs, labels)
+    found += _of_export(inputs, labels, columns.get("item"))
     return tuple(found)
 
 
@@ -55,7 +60,9 @@ def _of_judge(report: JudgeReport, study: Study) -> Iterator[Trap]:
         return
     if report.other_total:
         forms = dict(list(report.other.items())[:6])
-        yield Trap("off the scale", {**who, "rows": report.rows, "answers": report.other_total, "forms": forms})
+        void = {name: n for name in report.left_out if (n := report.other_in.get(name, 0))}
+        facts = {"rows": report.rows, "answers": report.other_total, "forms": forms, "left out": void}
+        yield Trap("off the scale", {**who, **facts})
     without = report.asked - report.answered
     if without > report.other_total:
         yield Trap("no answer", {**who, "asked": report.asked, "without": without})
@@ -245,10 +252,10 @@ def _of_units(study: Study) -> Iterator[Trap]:
         yield Trap("no variation", {"label": study.labels[int(study.label[0])], "labels": len(study.label)})
 
 
-def _of_export(inputs: Inputs, labels: Path) -> Iterator[Trap]:
+def _of_export(inputs: Inputs, labels: Path, item: object) -> Iterator[Trap]:
     report = inputs.report
     for flag, number in report.flags.items():
-        yield Trap("anchored" if flag == ANCHORED else "flag", {"flag": flag, "number": number})
+        yield Trap("flag", {"flag": flag, "number": number})
     for what, number in report.refused.items():
         yield Trap("refused", {"what": what, "number": number})
     if report.unmatched:
@@ -261,7 +268,7 @@ def _of_export(inputs: Inputs, labels: Path) -> Iterator[Trap]:
         longest = float(seconds[known].max())
         yield Trap("open tabs", {"long": long, "labels": int(known.sum()), "longest": longest})
     if report.reader == "label-studio" and labels.is_file():
-        yield from _same_data(labels)
+        yield from (trap for trap in _same_data(labels) if trap.facts["key"] != item)
 
 
 def _same_data(labels: Path) -> Iterator[Trap]:

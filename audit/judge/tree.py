@@ -177,7 +177,8 @@ class JudgeReport:
 
     `asked` units have a row of the judge, `answered` ones a label. `left_out` countries are those it hardly answered
     although it answered elsewhere; `with_them` is the comparison with them all the same. `shares` are those of each
-    label on the units it answered, the judge's and the humans'.
+    label on the units it answered, the judge's and the humans'. `other` are its short answers that are no label,
+    by form, `other_in` the same by country.
     """
 
     name: str
@@ -192,6 +193,7 @@ class JudgeReport:
     same_everywhere: bool
     other: Mapping[str, int]
     other_total: int
+    other_in: Mapping[str, int]
     places: tuple[Place, ...]
     left_out: tuple[str, ...] = ()
     overall: Comparison | None = None

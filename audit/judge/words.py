@@ -39,6 +39,13 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
+def of_all(number: int, of: int, what: str) -> str:
+    """ "3 of 10 units"; "all 10 units"; "the only unit"."""
+    if number == of:
+        return f"all {of:,} {what}s" if of > 1 else f"the only {what}"
+    return f"{number:,} of {counted(of, what)}"
+
+
 def share(value: float, clusters: int) -> str:
     """A share in percent; NaN is "undefined"."""
     return "undefined" if not np.isfinite(value) else f"{100 * value:.{_digits(clusters)}f}%"
@@ -160,9 +167,8 @@ def _collect(f: Mapping[str, Any]) -> str:
         said += "."
     if f["unproven"]:
         kappas = _kappas(f, "judge") or "kappa undefined, as with a single label"
-        said += (
-            f" That the judge is better than chance is not shown ({kappas}): have labels that are rare labelled more."
-        )
+        said += f" That the judge is better than chance is not shown ({kappas})"
+        said += ": have more items with the rare labels labelled." if f["rare"] else "."
     return said + _where_behind(f)
 
 
@@ -203,10 +209,10 @@ _ADVICE: dict[str, Callable[[Mapping[str, Any]], str]] = {
         "same."
     ),
     "second label": lambda f: (
-        f"{f['alone']:,} of {f['units']:,} units (item, country, question) have one label: nothing can be held "
-        "against it."
+        f"there is one label only for {of_all(f['alone'], f['units'], 'unit')} (item, country, question): nothing can "
+        "be held against it."
     ),
-    "more items": lambda f: f"{f['items']} items; below {f['fewest']} no interval is computed here.",
+    "more items": lambda f: f"{counted(f['items'], 'item')}; below {f['fewest']} no interval is computed here.",
     "more annotators": lambda f: (
         f"{f['countries']} of {f['of']} countries have fewer than {f['fewest']} annotators (the least "
         f"{f['least']}): a country's result is that of these few people."

@@ -57,7 +57,7 @@ def discover(header: Sequence[str], options: Options, tally: Tally, name: str, n
         if is_pii(header[index]) and role != "annotator" and not options.keep_pii:
             raise UserError(
                 f"{name}: the column {header[index]!r} holds personal data and was told to be the {role}; "
-                "choose another one, or say keep_pii=True (--keep-pii)."
+                "choose another one, or say keep_pii=True."
             )
     tally.columns.update({role: header[index] for role, index in found.items()})
     return found

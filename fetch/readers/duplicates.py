@@ -102,8 +102,8 @@ def _refusal(
         shown.append(f"{policy}: {outcome.valid} labels, pairwise agreement {agreement}")
     return (
         f"{len(members)} (item, question, annotator) have more than one label, {conflicting} of them different ones; "
-        f"the first is {describe(int(members[0][0]))}. Choose duplicates='first', 'last' or 'drop-both' "
-        f"(--duplicates). In the order of the file they give {'; '.join(shown)}."
+        f"the first is {describe(int(members[0][0]))}. Choose duplicates='first', 'last' or 'drop-both'. "
+        f"In the order of the file they give {'; '.join(shown)}."
     )
 
 

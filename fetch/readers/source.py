@@ -48,7 +48,7 @@ class Source:
         except UnicodeDecodeError as error:
             raise UserError(
                 f"{self.name}: byte {error.start} (0x{self.data[error.start]:02X}) is not {encoding}. Name the "
-                "encoding the file was written in, encoding='cp1252' (or --encoding cp1252) for many spreadsheets."
+                "encoding the file was written in, encoding='cp1252' for many spreadsheets."
             ) from None
         except (LookupError, UnicodeError) as error:
             raise UserError(f"{self.name} cannot be decoded as {encoding!r}: {error}.") from None

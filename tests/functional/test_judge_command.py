@@ -215,7 +215,7 @@ def test_label_studio_to_a_verdict_with_one_command(countback, tmp_path: Path) -
     country = ("judge", tmp_path / "export.json", "--draws", 200, "--columns", "country=land")
     asked = countback(*country)  # the same people labelled for both countries: are they?
     assert asked.returncode == 2
-    assert "--set namespace=VALUE" in asked.stderr
+    assert "--set namespace=country" in asked.stderr
     assert "in 2 countries" in countback(*country, "--set", "namespace=global").stdout
 
 
@@ -250,7 +250,7 @@ def test_unreadable_files(countback, tmp_path: Path) -> None:
         ("empty.csv", "is empty"),
         ("head.csv", "a header and no row"),
         ("odd.json", "no shape that is known"),
-        ("bytes.csv", "--set encoding=VALUE"),
+        ("bytes.csv", "--set encoding=cp1252"),
         ("absent.csv", "does not exist"),
     ):
         done = countback("judge", tmp_path / name)

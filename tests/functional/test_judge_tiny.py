@@ -59,7 +59,7 @@ def test_one_annotator_an_item(tmp_path: Path) -> None:
     )
     assert code == 3
     assert "m: NO VERDICT: no human label has a majority of other humans" in text
-    assert "60 of 60 units (item, country, question) have one label" in " ".join(text.split())
+    assert "one label only for all 60 units (item, country, question)" in " ".join(text.split())
     assert "no unit has two labels" in text
     assert not intervals(text)
 
@@ -71,7 +71,7 @@ def test_no_variation(tmp_path: Path) -> None:
         "--judges",
         write(tmp_path / "j.csv", [(i, "m", "", "yes") for i in range(60)], JUDGE),
     )
-    assert "All 180 labels are 'yes'" in text
+    assert "Every label is 'yes' (n 180)" in text
     assert "STAND IN" not in text  # everybody agrees, and nothing shows that the judge reads
     assert "kappa undefined" in " ".join(text.split())
     assert code == 0  # the rates are what they are: 100% against 100%

@@ -168,7 +168,7 @@ def wrong_code_page(folder: Path) -> None:
     data = b"item,annotator,label\n1,a,Caf\xe9\n"
     message = refusal(folder, "x.csv", data, codebook=["Café"])
     assert f"byte {data.index(0xE9)} " in message
-    assert "--encoding cp1252" in message
+    assert "encoding='cp1252'" in message
     table, _ = read(folder, "x.csv", data, codebook=["Café"], encoding="cp1252")
     assert labels_of(table) == ["Café"]
     assert "U+FFFD" in refusal(folder, "y.csv", data.replace(b"\xe9", "\ufffd".encode()), codebook=["Café"])

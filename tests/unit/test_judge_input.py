@@ -66,7 +66,7 @@ def test_few_repeats_are_dropped_and_said_many_are_a_question(tmp_path: Path) ->
     kept = read(write(tmp_path / "kept.csv", [*rows, (3, "a", "", "1")]), choices=["duplicates=last"])
     assert kept.report.counts["valid"] == 60
     many = write(tmp_path / "many.csv", rows + rows[:20])
-    with pytest.raises(UserError, match="--set duplicates=VALUE"):
+    with pytest.raises(UserError, match="--set duplicates=first"):
         read(many)
 
 

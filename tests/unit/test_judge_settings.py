@@ -79,17 +79,25 @@ def test_a_broken_config_is_named(tmp_path: Path) -> None:
 def test_python_advice_is_said_again_as_an_option() -> None:
     settings = read_settings(Path("my labels.csv"), JUDGES)
     cases = {
-        "say namespace='country' (or 'file')": "--set namespace=VALUE",
-        "Answer with columns={'item': 'x'}": "--columns ROLE=COLUMN",
+        "say namespace='country' (or 'file')": "--set namespace=country",
+        "Answer with columns={'item': 'doc', 'label': 'the answer'}": "--columns 'item=doc,label=the answer'",
+        "Name them: columns={'questions': [...]}": "--columns ROLE=COLUMN",
+        "Say which it is with reader=, one of long, wide": "--reader NAME",
+        "say keep_pii=True": "--set keep_pii=true",
+        "say which: sheet='...'": "--set sheet=VALUE",
+        "Say delimiter=';' or whichever it is": "--set 'delimiter=;'",
+        "Say country='1'": "--set 'country=\"1\"'",  # a text, which TOML would take for a number
         "codebook=['A', 'B']": "--labels LOWEST,...,HIGHEST",
-        "Say multi=['q'] or not": "--set multi=VALUE",
+        "Say multi=['q'] or not": """--set 'multi=["q"]'""",
     }
     for message, option in cases.items():
         said = str(in_options(UserError(message), settings))
         assert said.startswith(message)
         assert f"countback judge 'my labels.csv' --judges judges.csv {option}" in said
-    assert "--set judge_file.namespace=VALUE" in str(
+    assert "--set judge_file.namespace=file" in str(
         in_options(UserError("say namespace='file'"), settings, judges=True)
     )
+    wrong = read_settings(LABELS, None, choices=["duplicates=perhaps"])
+    assert "--set duplicates=VALUE" in str(in_options(UserError("duplicates='perhaps' is not a choice"), wrong))
     plain = UserError("the file is empty", exit_code=4)
     assert in_options(plain, settings) is plain

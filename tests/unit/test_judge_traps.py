@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from countback.audit.judge import audit_labels
 from countback.audit.judge.input import read_inputs
+from countback.audit.judge.notes import trap_lines
 from countback.audit.judge.settings import read_settings
 from countback.audit.judge.study import build
 from countback.audit.judge.traps import steadiness
@@ -150,8 +152,45 @@ def test_thin_units_constant_annotators_and_models_among_humans(tmp_path: Path) 
     (constant,) = [trap.facts for trap in audit(write(tmp_path / "c.csv", rows)).traps]
     assert constant == {"annotators": 1, "labels": 30}
     rows = [(i, who, "", "12"[i % 2]) for i in range(30) for who in ("p", "q", "GPT-5")]
-    (model,) = [trap.facts for trap in audit(write(tmp_path / "m.csv", rows)).traps]
-    assert model["names"] == ["GPT-5"]
+    labels = write(tmp_path / "m.csv", rows)
+    (model,) = (found := audit(labels)).traps
+    assert model.facts["names"] == ["GPT-5"]
+    (line,) = trap_lines(found.traps)
+    option, choice = shlex.split(line.partition(" say ")[2].rstrip("."))  # as a shell would take it
+    assert option == "--set"
+    assert [judge.name for judge in audit(labels, choices=[choice]).judges] == ["GPT-5"]
+
+
+def test_permutation_tests_are_corrected_over_all_questions_whatever_their_scales(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    rows = [
+        (i, f"{country} {who}", country, question, int(rng.integers(1, top + 1)) if country == "US" else top)
+        for question, top in (("tone", 3), ("harm", 5))
+        for country in ("US", "PK")
+        for i in range(40)
+        for who in range(2)
+    ]
+    labels = write(tmp_path / "l.csv", rows, ("item", "annotator", "country", "question", "label"))
+    found = audit(labels).tests
+    assert len(found) == 2
+    for test in found:  # two tests, both at the least p that the shuffles can give
+        assert test.p == pytest.approx(1 / (test.draws + 1))
+        assert test.bonferroni == pytest.approx(2 * test.p)
+        assert test.bh == pytest.approx(test.p)
+
+
+def test_shuffles_are_enough_for_a_correction_over_many_questions(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    rows = [
+        (i, f"{country} {who}", country, f"q{q}", "12"[int(rng.integers(2))] if country == "US" else "2")
+        for q in range(20)
+        for country in ("US", "PK")
+        for i in range(30)
+        for who in range(2)
+    ]
+    labels = write(tmp_path / "l.csv", rows, ("item", "annotator", "country", "question", "label"))
+    found = audit(labels).tests  # 100 shuffles alone: 20 x 1/101 could never be below 0.05
+    assert max(test.bonferroni for test in found) < 0.05
 
 
 def test_label_studio_texts_under_two_ids_open_tabs_and_anchored_answers(tmp_path: Path) -> None:
@@ -175,7 +214,10 @@ def test_label_studio_texts_under_two_ids_open_tabs_and_anchored_answers(tmp_pat
     facts = {trap.kind: trap.facts for trap in audit(labels).traps}
     assert facts["same text"] == {"key": "text", "texts": 1, "tasks": 2, "of": 30}
     assert facts["open tabs"] == {"long": 1, "labels": 90, "longest": 7200.0}
-    assert facts["anchored"]["number"] == 12
+    assert facts["flag"] == {"flag": "human edited a model answer", "number": 12}
+    as_told = audit(labels, columns=["item=text"])
+    assert "same text" not in kinds(as_told)  # the text is the item now
+    assert as_told.scope.items == 28  # of the two tasks with one text each person gave both labels: both are dropped
 
 
 def test_human_answers_that_are_no_label(tmp_path: Path) -> None:

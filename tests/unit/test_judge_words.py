@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from countback.audit.judge import notes, words
 from countback.audit.judge.tree import Figure, Trap, plain
+from countback.fetch import readers as fetch_readers
 
 AUDIT = Path(words.__file__).parent
 
@@ -27,6 +28,16 @@ def test_every_kind_that_is_found_has_words() -> None:
     assert advice == set(words._ADVICE) == set(words.HEADS)
     choices = set(re.findall(r'Choice\("([^"]+)"', (AUDIT / "input.py").read_text(encoding="utf-8")))
     assert choices - {"country column"} == set(notes._CHOICES)
+
+
+def test_every_flag_of_a_reader_says_whether_what_it_is_about_counts() -> None:
+    readers = Path(fetch_readers.__file__).parent
+    source = "".join(path.read_text(encoding="utf-8") for path in readers.glob("*.py"))
+    flags = set(re.findall(r'\bflags\["([^"]+)"\]', source))
+    assert len(flags) == 8
+    assert flags == set(notes._FLAGS)
+    (line,) = notes.trap_lines([Trap("flag", {"flag": "drafts of an annotation that was submitted", "number": 1300})])
+    assert line == "Drafts of an annotation that was submitted: 1,300. They are not read; what was submitted counts."
 
 
 @pytest.mark.parametrize(
