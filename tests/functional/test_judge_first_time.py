@@ -197,10 +197,8 @@ def test_a_model_among_the_humans_is_named_with_the_option_that_says_so(run, tmp
 
 def test_names_with_commas_go_into_a_file(run, tmp_path: Path) -> None:
     """The option divides at commas, so no line with it may be offered."""
-    header, rows = wide()
-    labels = written(
-        tmp_path / "l.csv", (("doc", "Rater, first", "Rater, second", "Rater, third", "text"), rows), "commas"
-    )
+    names = ("doc", "Rater, first", "Rater, second", "Rater, third", "text")
+    labels = written(tmp_path / "l.csv", (names, wide()[1]), "commas")
     asked = run("judge", labels)
     assert "--columns" not in asked.stderr
     assert asked.stderr.count("?") == 1
