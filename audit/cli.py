@@ -28,7 +28,10 @@ class _PipeClosed(Exception):
     """Whoever read the output has gone."""
 
 
-ELSEWHERE = {"report": "countback.audit.report.command"}  # commands whose modules take time to import
+ELSEWHERE = {  # commands whose modules take time to import
+    "fit": "countback.audit.fit.command",
+    "report": "countback.audit.report.command",
+}
 
 
 class _Root(click.Group):

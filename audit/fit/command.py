@@ -1,0 +1,99 @@
+"""The command `countback fit`: reads options, calls `countback.audit.fit`, chooses the exit code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+from countback.audit.fit.files import write_folder
+from countback.audit.fit.run import NUTS, Options, fit_labels, parse_prior, priors
+from countback.audit.fit.source import read_labels
+from countback.audit.fit.text import present
+from countback.audit.fit.tree import APPROXIMATE, as_json
+from countback.audit.sources import Sources
+from countback.fetch.errors import UserError
+from countback.models.ordinal import EFFECTS
+
+FILE = click.Path(exists=True, path_type=Path)
+OUTPUT = click.Path(dir_okay=False, path_type=Path)
+READING = ("reader", "columns", "judge_columns", "codebook", "choices")
+
+
+@click.command(
+    epilog="Example: countback fit labels.csv --question Toxicity --out fit; countback fit cubes --data DIR --engine "
+    "approximate"
+)
+@click.argument("target", metavar="PAPER|LABELS")
+@click.option("--engine", type=click.Choice([NUTS, APPROXIMATE]), help="How; else nuts where installed and feasible.")
+@click.option(
+    "--prior", metavar="PRIOR", help="That numbers are given for: R2D2(2, 2; 1) (default), HalfNormal(0.5) ..."
+)
+@click.option("--sweep/--no-sweep", default=True, show_default=True, help="Fit under five priors; a decision needs it.")
+@click.option("--question", "questions", multiple=True, metavar="NAME", help="Only this question; may be repeated.")
+@click.option("--leave-out", multiple=True, type=click.Choice(EFFECTS[1:]), help="An effect to do without.")
+@click.option("--seed", type=click.IntRange(0), default=20261129, show_default=True, help="Of every random step.")
+@click.option(
+    "--draws", type=click.IntRange(100, 100_000), help="Of each chain (else 1000); approximate: in all (4000)."
+)
+@click.option("--chains", type=click.IntRange(2, 64), default=4, show_default=True, help="Of the sampler.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Chains that run at a time.")
+@click.option("--judges", type=FILE, metavar="FILE", help="Labels by models.")
+@click.option("--reader", metavar="NAME", help="How to read LABELS (long, wide, label-studio ...).")
+@click.option("--config", type=OUTPUT, metavar="FILE", help="Settings in TOML; where there is no FILE, a draft of it.")
+@click.option("--columns", multiple=True, metavar="ROLE=COLUMN,...", help="Which column of LABELS is what.")
+@click.option("--judge-columns", multiple=True, metavar="ROLE=COLUMN,...", help="The same for the judges' file.")
+@click.option("--labels", "codebook", metavar="LOW,...,HIGH", help="The labels in order.")
+@click.option("--set", "choices", multiple=True, metavar="KEY=VALUE", help="Any other setting, as in duplicates=last.")
+@click.option("--data", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="DIR",
+              help="A folder with the paper's released files, whatever their names.")  # fmt: skip
+@click.option("--unverified", is_flag=True, help="Fit a file that has a pin's name but not its bytes.")
+@click.option("--offline", is_flag=True, help="Touch no network; use what --data and the cache hold.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
+              help="Write fit.json, pictures and a page into this folder.")  # fmt: skip
+@click.option("--json", "json_file", metavar="FILE", help="Write everything as JSON; - prints it and nothing else.")
+@click.option("--quiet", "-q", is_flag=True, help="Print nothing; the files and the exit code answer.")
+def fit(target: str, **options: Any) -> None:
+    """Fit a model of ordered labels: how much of their variance is countries', and can these labels say so at all?
+
+    The design is looked at first, and where countries cannot be told from their items no share is decided on. A fit
+    that fails its checks gives no number. Exit 0 done, 2 something has to be said or mended first, 3 the question has
+    no answer: no data, a design that confounds it, or a fit that failed.
+    """
+    click.get_current_context().exit(run(target, **options))
+
+
+def run(target: str, *, json_file: str | None, out: Path | None, quiet: bool, **options: Any) -> int:
+    """The exit code. Raises UserError."""
+    from countback.audit.cli import as_text, write_json
+
+    telling = sys.stderr.isatty() and not quiet
+    tell: Callable[[str], None] = (lambda line: click.echo(line, err=True)) if telling else lambda line: None
+    main = None if options["prior"] is None else parse_prior(options["prior"])
+    data, unverified = options["data"], options["unverified"]
+    if unverified and data is None:
+        raise UserError("--unverified needs --data DIR: it says which files to fit although no pin proves them")
+    sources = Sources(data, options["offline"], unverified, tell=tell)
+    reading = {name: options[name] for name in READING}
+    labels = read_labels(target, options["judges"], options["questions"], sources, options["config"], **reading)
+    chosen = Options(
+        engine=options["engine"],
+        priors=priors(main, sweep=options["sweep"]),
+        leave_out=options["leave_out"],
+        seed=options["seed"],
+        draws=options["draws"],
+        chains=options["chains"],
+        jobs=options["jobs"],
+        progress=telling,
+    )
+    found = fit_labels(labels, chosen, tell)
+    if json_file == "-":
+        click.echo(as_text(as_json(found)))
+    elif json_file is not None:
+        write_json(Path(json_file), as_json(found))
+    said = "" if out is None else f"\n{write_folder(found, out)}"
+    if json_file != "-" and not quiet:
+        click.echo(present(found) + said)
+    return found.exit_code

@@ -1,0 +1,48 @@
+"""The folder of a fit: fit.json, a picture each as SVG, and a page that holds them all with the words of the text."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+from countback.audit.fit import text
+from countback.audit.fit.drawing import NAMES, drawings
+from countback.audit.fit.tree import Found, as_json
+from countback.audit.fit.words import banners, scope
+from countback.audit.report import write
+from countback.audit.templating import template
+from countback.fetch.errors import UserError
+
+
+def write_folder(found: Found, folder: Path) -> str:
+    """Writes the files, each whole or not at all, and says which; a picture of an earlier fit that this one does not
+    have is taken away. Raises UserError."""
+    files, missing = folder_of(found)
+    write(files, folder)
+    for name in NAMES:
+        if f"{name}.svg" not in files:
+            (folder / f"{name}.svg").unlink(missing_ok=True)
+    if missing:
+        (folder / "index.html").unlink(missing_ok=True)
+    return f"{folder}: {', '.join(files)}" + (f". {missing}" if missing else "")
+
+
+def folder_of(found: Found) -> tuple[dict[str, bytes], str]:
+    """Every file by name, and what is missing: the page without jinja2."""
+    tree = as_json(found)
+    pictures = drawings(found)
+    files = {"fit.json": (json.dumps(tree, indent=1, allow_nan=False) + "\n").encode()}
+    files |= {f"{picture.name}.svg": picture.svg.encode() for picture in pictures}
+    try:
+        page = template("fit.html.j2", "The page of a fit", "the other files need nothing.")
+    except UserError as error:
+        return files, str(error)
+    html = page.render(
+        found=found,
+        banners=banners(found),
+        scope=scope(found),
+        pictures=pictures,
+        text=click.unstyle(text.present(found)),
+    )
+    return files | {"index.html": html.encode("utf-8", "replace")}, ""

@@ -1,0 +1,170 @@
+"""What `countback fit` prints: the design first, then whether the fit worked, and only then what it says."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+
+import click
+from countback.audit.fit import words as w
+from countback.audit.fit.tree import COUNTRY_EFFECTS, Found
+from countback.audit.judge.text import table
+from countback.audit.judge.words import listed
+from countback.audit.text import width
+from countback.audit.words import visible
+from countback.models.identifiability import explain
+
+
+def present(found: Found) -> str:
+    """The whole answer of `countback fit`."""
+    parts = [_head(found), _design(found), _gates(found), _country(found), _parts(found), _effects(found), _read(found)]
+    return "\n".join(line for part in parts for line in part)
+
+
+def _wrap(text: str, first: str = "- ") -> str:
+    return textwrap.fill(
+        visible(text), width(), initial_indent="  " + first, subsequent_indent="    ", break_long_words=False,
+        break_on_hyphens=False,
+    )  # fmt: skip
+
+
+def _title(found: Found, text: str) -> str:
+    return click.style(w.marked(found, text), bold=True)
+
+
+def _head(found: Found) -> Iterator[str]:
+    for line in w.banners(found):
+        yield click.style(textwrap.fill(line, width()), bold=True)
+    yield textwrap.fill(visible(w.scope(found)), width(), break_on_hyphens=False)
+    yield ""
+
+
+def _design(found: Found) -> Iterator[str]:
+    yield click.style("WHAT THE DESIGN CAN SEPARATE", bold=True)
+    if found.fence:
+        yield _wrap(f"THE COUNTRY'S SHARE IS CONFOUNDED, and no decision on it is taken. {found.fence}", "! ")
+    for line in explain(found.design, found.labels.countries):
+        if line != found.fence:
+            yield _wrap(line)
+    if found.design.shared_items:
+        yield _wrap(
+            "Shared means one item id. Whether its wording was the same in each country, these labels cannot tell."
+        )
+    if len(found.labels.asked) > 1:
+        yield _wrap(
+            f"{len(found.labels.asked)} questions in one model, each with an effect; --question NAME fits one alone."
+        )
+    yield _wrap(f"The model has effects for {listed(found.data.names, most=9)}.")
+    for note in found.data.notes:
+        yield _wrap(note)
+    yield ""
+
+
+def _gates(found: Found) -> Iterator[str]:
+    yield _title(found, "WHETHER THE FIT WORKED")
+    yield _wrap(w.engine_words(found))
+    yield from table(w.GATE_COLUMNS, [w.gate_row(fit) for fit in found.fits])
+    for line in w.failures(found):
+        yield _wrap(line, "! ")
+    yield ""
+
+
+def _country(found: Found) -> Iterator[str]:
+    if found.fence:
+        return
+    yield _title(found, "COUNTRY'S SHARE OF THE VARIANCE OF LABELS")
+    main = found.main
+    if main.passed:
+        yield f"  prior {main.posterior.prior}, median and 95% interval"
+        rows = [[text, w.share(main.shares[name])] for name, text in SHARES.items()]
+        yield from table(("", ""), rows)
+    moments = found.moments
+    if isinstance(moments, str):
+        yield _wrap(f"without a model, by moments: none: {moments}")
+    else:
+        yield _wrap(
+            f"as numbers, without a model, by moments: {w.percent(moments.share)} "
+            f"[{w.percent(moments.low)}, {w.percent(moments.high)}]"
+        )
+    if any(fit.passed for fit in found.fits):
+        yield f"  whether it is below {w.LIMIT}: what the labels add to each prior"
+        yield from table(SWEEP_COLUMNS, sweep_rows(found))
+    decision, why = w.verdict(found)
+    yield _wrap(f"{decision}: {why}", "> ").replace(decision, click.style(decision, bold=True), 1)
+    if found.rule:
+        yield _wrap(w.rule_words(found))
+    yield ""
+
+
+SHARES = {
+    "population": "of all such countries, latent scale",
+    "finite": "of these countries, latent scale",
+    "population_effects": "of all such countries, residual not counted",
+    "finite_effects": "of these countries, residual not counted",
+    "linear": "of all such countries, labels as numbers",
+}
+SWEEP_COLUMNS = ("prior", "share [95%]", f"P(share < {w.LIMIT})", "prior alone")
+
+
+def sweep_rows(found: Found) -> list[list[str]]:
+    """A row for each prior whose fit stands."""
+    return [
+        [
+            str(fit.posterior.prior),
+            w.share(fit.shares["population"]),
+            w.probability(fit.answer.below),
+            w.probability(fit.answer.prior_below),
+        ]
+        for fit in found.fits
+        if fit.passed
+    ]
+
+
+PART_COLUMNS = ("", "sd in logits [95%]", "share of variance [95%]", "")
+
+
+def part_rows(found: Found) -> list[list[str]]:
+    """A row for each effect and the residual, under the prior that numbers are given for."""
+    rows = []
+    for part in found.main.parts:
+        fixed = part.name == "residual"
+        sd = f"{part.sd.median:.2f} fixed" if fixed else w.logits(part.sd)
+        confounded = "confounded" if found.fence and part.name in COUNTRY_EFFECTS else ""
+        rows.append([w.part_name(part.name, found), sd, w.share(part.share), confounded])
+    return rows
+
+
+def _parts(found: Found) -> Iterator[str]:
+    if not found.main.passed:
+        return
+    yield _title(found, "PARTS OF THE VARIANCE")
+    yield f"  prior {found.main.posterior.prior}; it alone gives each effect {w.share(found.main.by_prior)}"
+    yield from table(PART_COLUMNS, part_rows(found))
+    if found.fence:
+        yield _wrap(
+            "What is confounded stands here so that the parts add up: no effect of countries, and it decides nothing.",
+            "! ",
+        )
+    yield ""
+
+
+def _effects(found: Found) -> Iterator[str]:
+    if found.fence or not found.main.passed:
+        return
+    yield _title(found, "COUNTRIES")
+    yield f"  effect in logits [95%]; above 0 is towards {found.labels.scale[-1]!r}"
+    yield from table(("", ""), [[name, w.logits(effect, "+")] for name, effect in found.main.countries])
+    yield ""
+
+
+def _read(found: Found) -> Iterator[str]:
+    yield click.style("WHAT WAS READ AND HOW IT WAS FITTED", bold=True)
+    labels = found.labels
+    for line in (*labels.notes, *labels.read):
+        yield _wrap(line)
+    dropped = ", ".join(f"{reason} {count:,}" for reason, count in labels.dropped.items())
+    yield _wrap(f"humans' labels left out: {dropped or 'none'}; {int(found.data.weight.sum()):,} in the model")
+    for file in labels.files:
+        yield _wrap(f"{file.name} ({file.status}): sha256 {file.sha256}")
+    kit = ", ".join(f"{name} {number}" for name, number in found.versions.items())
+    yield _wrap(f"seed {found.seed}; {kit}")

@@ -1,0 +1,154 @@
+"""The sentences of `countback fit` that its text, its pictures and its page share. Computes nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+from countback.audit.fit.tree import APPROXIMATE, COUNTRY_EFFECTS, Fit, Found, Span
+from countback.audit.judge.words import counted, listed
+from countback.models.ordinal import SURE, THRESHOLD
+
+LIMIT = f"{100 * THRESHOLD:.0f}%"
+SYNTHETIC = "SYNTHETIC: these labels were made up to stand in for a release; nothing here is a finding about anything."
+UNVERIFIED = "UNVERIFIED: a file has the name of a released one but not its bytes; nothing here is about the release."
+FAILED = "unchecked: model fit failed"
+
+
+def banners(found: Found) -> list[str]:
+    """What must stand above everything, wherever a number of this fit is shown."""
+    said = []
+    if found.labels.synthetic:
+        said.append(SYNTHETIC)
+    elif found.labels.unverified:
+        said.append(UNVERIFIED)
+    if found.engine == APPROXIMATE:
+        said.append("APPROXIMATE: every number of the fit is by an approximation, not by sampling the model.")
+    return said
+
+
+def marked(found: Found, text: str) -> str:
+    """A title that says of itself what its numbers are not."""
+    words = (["SYNTHETIC"] if found.labels.synthetic else []) + (["approximate"] if found.engine == APPROXIMATE else [])
+    return f"{text} ({', '.join(words)})" if words else text
+
+
+def scope(found: Found) -> str:
+    labels, design = found.labels, found.design
+    asked = f", {len(labels.asked)} questions together" if len(labels.asked) > 1 else ""
+    if len(labels.asked) == 1 and labels.asked[0]:
+        asked = f", question {labels.asked[0]}"
+    judges = f"; {counted(len(labels.judges), 'judge')} not in this model" if labels.judges else ""
+    return (
+        f"{labels.name}: {design.labels:,} valid labels by {counted(design.annotators, 'human')} on "
+        f"{counted(design.items, 'item')} in {len(design.countries)} countries{asked}; scale "
+        f"{' < '.join(labels.scale)}{judges}"
+    )
+
+
+def percent(value: float) -> str:
+    return f"{100 * value:.1f}%"
+
+
+def share(span: Span) -> str:
+    return f"{percent(span.median)} [{percent(span.low)}, {percent(span.high)}]"
+
+
+def logits(span: Span, sign: str = "") -> str:
+    return f"{span.median:{sign}.2f} [{span.low:{sign}.2f}, {span.high:{sign}.2f}]"
+
+
+def probability(value: float) -> str:
+    return "<0.01" if value < 0.005 else ">0.99" if value > 0.995 else f"{value:.2f}"
+
+
+def part_name(name: str, found: Found) -> str:
+    """An effect in words; behind a fence whatever takes in the content of items says so."""
+    if found.fence and name in COUNTRY_EFFECTS:
+        return f"{name} with its annotator" if found.design.separable else f"{name} with its items' content"
+    if name == "annotator":
+        return "annotator, within a country"
+    return "item, within a country" if name == "item" and found.design.kind == "nested" else name
+
+
+def gate_row(fit: Fit) -> list[str]:
+    """Prior, r-hat, bulk and tail ESS, share of divergences, whether it was tried again, and what that comes to."""
+    gates = fit.posterior.gates
+
+    def told(value: float, form: str) -> str:
+        return format(value, form) if np.isfinite(value) else "none"
+
+    return [
+        str(fit.posterior.prior),
+        told(gates.rhat, ".3f"),
+        told(gates.ess_bulk, ",.0f"),
+        told(gates.ess_tail, ",.0f"),
+        told(gates.divergent, ".2%"),
+        "twice" if gates.retried else "once",
+        "passed" if gates.passed else "FAILED",
+    ]
+
+
+GATE_COLUMNS = ("prior", "r-hat", "bulk ESS", "tail ESS", "divergent", "run", "gates")
+
+
+def failures(found: Found) -> list[str]:
+    """For each prior whose fit failed what failed, and then what to try."""
+    lines = [
+        f"{fit.posterior.prior}: {FAILED}" + (f": {fit.posterior.gates.why}" if fit.posterior.gates.why else "")
+        for fit in found.fits
+        if not fit.passed
+    ]
+    if not lines:
+        return []
+    spare = [name for name in ("item:country", "country:question") if name in found.data.names]
+    tries = ["longer chains (--draws 2000)", "another seed (--seed)"]
+    tries += [f"a smaller model (--leave-out {spare[0]})"] if spare else []
+    tries += ["--engine approximate"] if found.engine != APPROXIMATE else []
+    return [*lines, f"No number of a failed fit is shown. Try, in this order: {'; '.join(tries)}."]
+
+
+def verdict(found: Found) -> tuple[str, str]:
+    """The decision in capitals, and what it rests on; empty where none may be given."""
+    if found.fence:
+        return "", ""
+    below = [fit.answer.below for fit in found.fits if fit.passed]
+    ends = f"{probability(min(below))} to {probability(max(below))}" if below else ""
+    if found.decision == "":
+        return "NO DECISION", "it is only taken from the sweep of priors, which was turned off (--no-sweep)."
+    if found.decision == "below":
+        return f"BELOW {LIMIT}", f"P(share < {LIMIT}) is {ends} over {len(below)} priors: at least {SURE} under each."
+    if found.decision == "above":
+        return (
+            f"ABOVE {LIMIT}",
+            f"P(share < {LIMIT}) is {ends} over {len(below)} priors: at most {1 - SURE:.2f} under each.",
+        )
+    if found.decision == "undetermined":
+        return "UNDETERMINED", (
+            f"P(share < {LIMIT}) is {ends}, depending on the prior: these labels do not settle on which side of "
+            f"{LIMIT} the share lies. {_more(found)}"
+        )
+    return FAILED.upper(), "no decision is taken while the fit of any prior of the sweep fails."
+
+
+def _more(found: Found) -> str:
+    count = len(found.design.countries)
+    return f"More labels of the same {count} countries help little; more countries do." if count < 12 else ""
+
+
+def rule_words(found: Found) -> str:
+    """What prediction cubes/p2's rule makes of the intervals."""
+    groups: dict[str, list[str]] = {}
+    for name, outcome in found.rule.items():
+        groups.setdefault(outcome, []).append(name)
+    said = "; ".join(f"{outcome} by {listed(names)}" for outcome, names in groups.items())
+    return (
+        f"The rule of prediction cubes/p2 (confirmed: the 95% interval lies at or above {LIMIT}; broken: below it) on "
+        f"these intervals: {said}."
+    )
+
+
+def engine_words(found: Found) -> str:
+    draws = len(found.main.posterior.sd)
+    reason = "" if found.why_engine in ("asked for", "installed") else f": {found.why_engine}"
+    if found.engine == APPROXIMATE:
+        return f"engine: approximate, {draws:,} draws a prior{reason}"
+    return f"engine: {found.main.posterior.engine}, {draws:,} draws a prior{reason}"

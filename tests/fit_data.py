@@ -1,0 +1,52 @@
+"""Posteriors made by hand for the tests of `countback fit`: every number that they lead to is arithmetic in sight."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from countback.audit.fit.run import Options
+from countback.models.ordinal import RESIDUAL, Gates, OrdinalData, Posterior
+
+PASSED = Gates(1.001, 1200.0, 900.0, 0.0, False, True)
+FAILED = Gates(1.32, 40.0, 25.0, 0.02, True, False, "r-hat 1.32 is above 1.01")
+
+
+def posterior(
+    data: OrdinalData,
+    prior,
+    country: Sequence[float],
+    *,
+    other: float = 0.0,
+    engine: str = "nuts",
+    gates: Gates = PASSED,
+) -> Posterior:
+    """`country` are the country's variances, `other` that of every other effect, in units of the residual's variance.
+
+    One draw for each. The countries' effects are spread evenly, with the same variance (ddof 1) as the draw says.
+    """
+    draws, at = len(country), data.names.index("country")
+    variance = np.full((draws, len(data.names)), other * RESIDUAL)
+    variance[:, at] = np.asarray(country) * RESIDUAL
+    even = np.arange(len(data.countries)) - (len(data.countries) - 1) / 2
+    effects = np.sqrt(variance[:, [at]]) * even / even.std(ddof=1)
+    steps = np.tile(np.linspace(-1.0, 1.0, data.categories - 1), (draws, 1))
+    return Posterior(engine, prior, data.names, data.countries, variance**0.5, effects, steps, gates, 1)
+
+
+class Engine:
+    """Stands in for both engines: the n-th prior gets the n-th of `country`, the last one for all after it."""
+
+    def __init__(self, *country: Sequence[float], failed: Sequence[int] = (), other: float = 0.0) -> None:
+        self.country, self.failed, self.other = country, failed, other
+        self.asked: list[tuple[str, OrdinalData, Options]] = []
+
+    def __call__(self, engine: str, data: OrdinalData, options: Options) -> list[Posterior]:
+        self.asked.append((engine, data, options))
+        out = []
+        for number, prior in enumerate(options.priors):
+            draws = self.country[min(number, len(self.country) - 1)]
+            made = posterior(data, prior, draws, other=self.other, engine=engine)
+            out.append(replace(made, gates=FAILED) if number in self.failed else made)
+        return out

@@ -1,0 +1,296 @@
+"""What a fit comes to: shares, decisions, fences, failures, from posteriors whose numbers are known by arithmetic."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+
+import click
+import numpy as np
+import pytest
+from countback.audit.fit import run, text
+from countback.audit.fit.drawing import drawings
+from countback.audit.fit.run import Options, choose, fit_labels, parse_prior, priors
+from countback.audit.fit.source import File, Labels
+from countback.audit.fit.tree import Found, as_json
+from countback.fetch.errors import UserError
+from countback.models.ordinal import R2D2, SWEEP, HalfNormal
+from fit_data import Engine
+
+
+def labels(*, shared: bool = True, countries: int = 3, people: int = 3, items: int = 12, questions: int = 1) -> Labels:
+    """Every person of a country labels every item of it once a question; labels 0, 1, 2 in turn."""
+    item, country, annotator, question = (
+        np.array(codes).ravel()
+        for codes in np.meshgrid(
+            np.arange(items), np.arange(countries), np.arange(people), np.arange(questions), indexing="ij"
+        )
+    )
+    if not shared:
+        item = item + items * country
+    annotator = annotator + people * country
+    shape = (int(item.max()) + 1, countries, questions)
+    keys, unit = np.unique(np.ravel_multi_index((item, country, question), shape), return_inverse=True)
+    unit_item, unit_country, unit_question = np.unravel_index(keys, shape)
+    return Labels(
+        "made-up.csv", item, country, annotator, question, (item * 5 + annotator * 3 + item * annotator) % 7 % 3, unit,
+        unit_item, unit_country, unit_question, ("A", "B", "C"), tuple(f"country {c}" for c in range(countries)),
+        tuple(f"q{k}" for k in range(questions)) if questions > 1 else ("",), (), {"blank": 4},
+        (File("made-up.csv", "ab" * 32, "given"),), (), (),
+    )  # fmt: skip
+
+
+def found(monkeypatch: pytest.MonkeyPatch, engine: Engine, table: Labels | None = None, **options) -> Found:
+    monkeypatch.setattr(run, "_posteriors", engine)
+    return fit_labels(table or labels(), Options(engine="nuts", **options))
+
+
+def present(result: Found) -> str:
+    return click.unstyle(text.present(result))
+
+
+def words(result: Found) -> str:
+    return " ".join(present(result).split())
+
+
+# Of variances in units of the residual's, 1/9 of it is a share of (1/9) / (1/9 + 1) = 1/10, and 1/99 one of 1/100.
+TENTH, HUNDREDTH = 1 / 9, 1 / 99
+
+
+def test_share_of_a_country_is_its_variance_over_all(monkeypatch):
+    result = found(monkeypatch, Engine([TENTH] * 5))
+    main = as_json(result)["fits"][0]
+    assert main["country share"]["population"] == pytest.approx({"median": 0.1, "low": 0.1, "high": 0.1})
+    assert main["country share"]["finite"]["median"] == pytest.approx(0.1)  # the effects' own variance is the same
+    assert main["country share"]["population_effects"]["median"] == pytest.approx(1.0)  # no other effect varies
+    assert main["parts"]["residual"]["share"]["median"] == pytest.approx(0.9)
+    assert main["P(share < 5%)"] == 0.0
+    assert "10.0% [10.0%, 10.0%]" in present(result)
+
+
+def test_other_effects_enter_the_denominator(monkeypatch):
+    # (1/4) / (4/4 + 1) = 1/8 each, the residual 1/2, and a quarter of what the effects have
+    main = as_json(found(monkeypatch, Engine([0.25], other=0.25)))["fits"][0]
+    shares = {name: part["share"]["median"] for name, part in main["parts"].items()}
+    effects = dict.fromkeys(["country", "item", "annotator", "item:country"], 1 / 8)
+    assert shares == pytest.approx(effects | {"residual": 1 / 2})
+    assert main["country share"]["population_effects"]["median"] == pytest.approx(1 / 4)
+
+
+@pytest.mark.parametrize(
+    ("country", "decision", "says"),
+    [
+        (([HUNDREDTH] * 100,), "below", "BELOW 5%"),
+        (([TENTH] * 100,), "above", "ABOVE 5%"),
+        (([HUNDREDTH] * 100, [TENTH] * 100), "undetermined", "UNDETERMINED"),
+        (([HUNDREDTH] * 94 + [TENTH] * 6,), "undetermined", "UNDETERMINED"),  # 0.94 is not sure
+        (([HUNDREDTH] * 95 + [TENTH] * 5,), "below", "BELOW 5%"),
+    ],
+)
+def test_decision_needs_every_prior(monkeypatch, country, decision, says):
+    result = found(monkeypatch, Engine(*country))
+    assert result.decision == decision
+    assert says in present(result)
+    assert result.exit_code == 0
+
+
+def test_every_probability_has_the_priors_own_beside_it(monkeypatch):
+    result = found(monkeypatch, Engine([HUNDREDTH] * 80 + [TENTH] * 20))
+    rng = np.random.default_rng(1)
+    lines = present(result).splitlines()
+    for fit in result.fits:
+        variance = fit.posterior.prior.draw(len(result.data.names), 400_000, rng) ** 2
+        alone = float((variance[:, 0] / (variance.sum(1) + np.pi**2 / 3) < 0.05).mean())
+        assert fit.answer.prior_below == pytest.approx(alone, abs=0.005)
+        row = next(line for line in lines if str(fit.posterior.prior) in line and "0.80" in line).split()
+        assert float(row[-1]) == pytest.approx(alone, abs=0.011)
+
+
+def test_one_prior_alone_decides_nothing(monkeypatch):
+    result = found(monkeypatch, Engine([HUNDREDTH] * 10), priors=priors(HalfNormal(1), sweep=False))
+    assert result.decision == ""
+    assert as_json(result)["decision"] is None
+    assert "NO DECISION" in present(result)
+    assert "BELOW" not in present(result)
+
+
+def test_nested_items_give_no_share_and_no_decision(monkeypatch):
+    result = found(monkeypatch, Engine([HUNDREDTH] * 10), labels(shared=False))
+    said, tree = present(result), as_json(result)
+    assert result.exit_code == 3
+    assert result.decision == ""
+    assert said.index("CONFOUNDED") < said.index("WHETHER THE FIT WORKED")
+    for word in ("COUNTRY'S SHARE OF", "P(share", "BELOW", "UNDETERMINED", "cubes/p2", "COUNTRIES"):
+        assert word not in said, word
+    assert "country with its items' content" in said
+    assert "annotator, within a country" in said
+    assert tree["decision"] is None
+    assert tree["rule of cubes/p2"] == {}
+    assert tree["design"]["confounded"]
+    for fit in tree["fits"]:
+        assert fit["country share"]["confounded"] is True
+        assert fit["P(share < 5%)"] is None
+    assert [drawing.name for drawing in drawings(result)] == ["parts"]
+    assert "no analysis of these labels can tell" in drawings(result)[0].description
+
+
+def test_one_annotator_a_country_is_fenced_too(monkeypatch):
+    result = found(monkeypatch, Engine([HUNDREDTH]), labels(people=1))
+    assert result.exit_code == 3
+    assert "one annotator" in result.fence
+    assert "country with its annotator" in present(result)
+
+
+def test_failed_main_fit_shows_no_number(monkeypatch):
+    result = found(monkeypatch, Engine([TENTH] * 9, failed=range(5)))
+    said, tree = present(result), as_json(result)
+    assert result.exit_code == 3
+    assert "unchecked: model fit failed" in said
+    assert "--draws 2000" in said
+    assert "r-hat 1.32 is above 1.01" in said
+    assert "10.0%" not in said
+    assert "PARTS OF THE VARIANCE" not in said
+    assert all("country share" not in fit and fit["verdict"] == "unchecked: model fit failed" for fit in tree["fits"])
+    assert tree["decision"] == "unchecked: model fit failed"
+    assert drawings(result) == []
+
+
+def test_failure_in_the_sweep_takes_the_decision_and_leaves_the_rest(monkeypatch):
+    result = found(monkeypatch, Engine([HUNDREDTH] * 9, failed=[3]))
+    said = present(result)
+    assert result.exit_code == 3
+    assert result.decision == "unchecked: model fit failed"
+    assert "1.0% [1.0%, 1.0%]" in said
+    assert "BELOW 5%" not in said
+    assert str(SWEEP[3]) in said
+    names = {name for name in result.rule if name != "moments"}
+    assert names == {str(prior) for prior in SWEEP} - {str(SWEEP[3])}
+
+
+def test_rule_of_the_registered_prediction(monkeypatch):
+    # the interval of 0.01 to 0.01 lies below 5%: broken; of 0.1 to 0.1 above: confirmed
+    result = found(monkeypatch, Engine([HUNDREDTH] * 9, [TENTH] * 9, [HUNDREDTH, TENTH] * 9))
+    main, second, third = (result.rule[str(prior)] for prior in SWEEP[:3])
+    assert (main, second, third) == ("broken", "confirmed", "neither")
+
+
+def test_synthetic_and_approximate_are_said_wherever_numbers_are(monkeypatch):
+    table = replace(labels(), synthetic=True)
+    monkeypatch.setattr(run, "_posteriors", Engine([HUNDREDTH] * 9))
+    result = fit_labels(table, Options(engine="approximate"))
+    said = present(result)
+    assert said.startswith("SYNTHETIC")
+    for title in (
+        "WHETHER THE FIT WORKED",
+        "COUNTRY'S SHARE OF THE VARIANCE OF LABELS",
+        "PARTS OF THE VARIANCE",
+        "COUNTRIES",
+    ):
+        assert f"{title} (SYNTHETIC, approximate)" in said
+    assert as_json(result)["synthetic"] is True
+    assert as_json(result)["model"]["approximate"] is True
+    made = drawings(result)
+    assert len(made) == 4
+    assert all("(SYNTHETIC, approximate)" in drawing.title for drawing in made)
+
+
+def test_unverified_release_is_said(monkeypatch):
+    table = replace(labels(), files=(File("paper/a.zip", "cd" * 32, "unverified"),))
+    result = found(monkeypatch, Engine([TENTH]), table)
+    assert present(result).startswith("UNVERIFIED")
+    assert as_json(result)["unverified"] is True
+
+
+def test_json_is_plain_and_repeats_itself(monkeypatch):
+    one, two = (found(monkeypatch, Engine([HUNDREDTH] * 80 + [TENTH] * 20)) for _ in range(2))
+    text = json.dumps(as_json(one), allow_nan=False)
+    assert text == json.dumps(as_json(two), allow_nan=False)
+    tree = json.loads(text)
+    assert tree["schema"] == "countback.fit/1"
+    assert tree["input"]["files"] == [{"name": "made-up.csv", "sha256": "ab" * 32, "status": "given"}]
+    assert tree["input"]["labels"] == 12 * 9
+    assert tree["input"]["dropped"] == {"blank": 4}
+    assert tree["model"]["seed"] == 20261129
+    assert {"countback", "numpy", "scipy"} <= set(tree["kit"])
+    assert [fit["prior"] for fit in tree["fits"]] == [str(prior) for prior in SWEEP]
+
+
+def test_drawings_are_whole_and_say_in_words_what_they_show(monkeypatch):
+    names = ("country 0", 'a "quoted" & <odd> name', "country 2")
+    table = replace(labels(), countries=names)
+    result = found(monkeypatch, Engine([HUNDREDTH] * 80 + [TENTH] * 20), table)
+    again = found(monkeypatch, Engine([HUNDREDTH] * 80 + [TENTH] * 20), table)
+    made = drawings(result)
+    assert [drawing.svg for drawing in made] == [drawing.svg for drawing in drawings(again)]
+    assert [drawing.name for drawing in made] == ["parts", "countries", "sweep", "below"]
+    for drawing in made:
+        root = ElementTree.fromstring(drawing.svg)
+        title, description = root[0], root[1]
+        assert root.get("role") == "img"
+        assert root.get("aria-labelledby") == f"{title.get('id')} {description.get('id')}"
+        assert title.text == drawing.title
+        assert next(node for node in root if node.tag.endswith("}text")).text == drawing.title  # and for all to see
+        assert description.text == drawing.description
+    assert "0.80, the prior alone" in made[3].description
+    assert 'a "quoted" & <odd> name' in made[1].description
+
+
+def test_dots_stand_where_their_numbers_are(monkeypatch):
+    result = found(monkeypatch, Engine([HUNDREDTH] * 80 + [TENTH] * 20))
+    below = next(drawing for drawing in drawings(result) if drawing.name == "below")
+    root = ElementTree.fromstring(below.svg)
+    dots = [node for node in root.iter() if node.tag.endswith("circle") and node.get("class") == "mark"]
+    # 0.8 of the way from 250 to 700
+    assert [float(dot.get("cx")) for dot in dots] == pytest.approx([250 + 0.8 * 450] * 5, abs=0.1)
+
+
+def test_questions_are_effects_and_said_to_be(monkeypatch):
+    engine = Engine([HUNDREDTH] * 5)
+    result = found(monkeypatch, engine, labels(questions=2))
+    assert "question" in engine.asked[0][1].names
+    assert "2 questions in one model" in words(result)
+    assert isinstance(result.moments, str)
+    assert "--question" in result.moments
+
+
+@pytest.mark.parametrize(
+    ("text", "prior"),
+    [
+        ("R2D2", R2D2()), ("r2d2(2, 2; 1)", R2D2()), ("R2D2(1,3)", R2D2(1, 3)), ("HalfNormal(0.5)", HalfNormal(0.5)),
+        *((str(prior), prior) for prior in SWEEP),
+    ],
+)  # fmt: skip
+def test_priors_are_read_as_they_are_printed(text, prior):
+    assert parse_prior(text) == prior
+
+
+@pytest.mark.parametrize(
+    "text", ["", "Normal(1)", "HalfNormal", "HalfNormal(0)", "HalfNormal(nan)", "R2D2(1)", "R2D2(a,b)"]
+)
+def test_priors_that_are_none(text):
+    with pytest.raises(UserError, match="not understood; expected one such as R2D2"):
+        parse_prior(text)
+
+
+def test_the_main_prior_comes_first_and_is_fitted_once():
+    assert priors(HalfNormal(1), sweep=True) == (HalfNormal(1), *(p for p in SWEEP if p != HalfNormal(1)))
+    assert priors(HalfNormal(3), sweep=True) == (HalfNormal(3), *SWEEP)
+    assert priors(None, sweep=False) == (R2D2(),)
+
+
+def test_engine_is_chosen_by_what_is_installed_and_by_size(monkeypatch):
+    assert choose("approximate", 10)[0] == "approximate"
+    monkeypatch.setattr(run.importlib.util, "find_spec", lambda name: object())
+    assert choose(None, 20_000)[0] == "nuts"
+    engine, why = choose(None, 20_001)
+    assert engine == "approximate"
+    assert "20,001 rows" in why
+    assert "--engine nuts" in why
+    assert choose("nuts", 10**6)[0] == "nuts"
+    monkeypatch.setattr(run.importlib.util, "find_spec", lambda name: None)
+    engine, why = choose(None, 10)
+    assert engine == "approximate"
+    assert "pip install 'countback[models]'" in why
+    with pytest.raises(UserError, match=r"needs pymc.*pip install 'countback\[models\]'"):
+        choose("nuts", 10)
