@@ -30,6 +30,7 @@ class _PipeClosed(Exception):
 
 ELSEWHERE = {  # commands whose modules take time to import
     "fit": "countback.audit.fit.command",
+    "plan": "countback.audit.plan.command",
     "report": "countback.audit.report.command",
 }
 
