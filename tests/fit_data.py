@@ -36,17 +36,17 @@ def posterior(
 
 
 class Engine:
-    """Stands in for both engines: the n-th prior gets the n-th of `country`, the last one for all after it."""
+    """Stands in for both engines: the n-th prior gets the n-th of `country` in each chain, the last for all after."""
 
     def __init__(self, *country: Sequence[float], failed: Sequence[int] = (), other: float = 0.0) -> None:
         self.country, self.failed, self.other = country, failed, other
         self.asked: list[tuple[str, OrdinalData, Options]] = []
 
-    def __call__(self, engine: str, data: OrdinalData, options: Options) -> list[Posterior]:
+    def __call__(self, engine: str, data: OrdinalData, options: Options, tell: object) -> list[Posterior]:
         self.asked.append((engine, data, options))
         out = []
         for number, prior in enumerate(options.priors):
-            draws = self.country[min(number, len(self.country) - 1)]
+            draws = list(self.country[min(number, len(self.country) - 1)]) * options.chains
             made = posterior(data, prior, draws, other=self.other, engine=engine)
             out.append(replace(made, gates=FAILED) if number in self.failed else made)
         return out

@@ -39,7 +39,7 @@ READING = ("reader", "columns", "judge_columns", "codebook", "choices")
     "--draws", type=click.IntRange(100, 100_000), help="Of each chain (else 1000); approximate: in all (4000)."
 )
 @click.option("--chains", type=click.IntRange(2, 64), default=4, show_default=True, help="Of the sampler.")
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Chains that run at a time.")
+@click.option("--jobs", type=click.IntRange(1), help="Chains that run at a time; else as many as there are processors.")
 @click.option("--judges", type=FILE, metavar="FILE", help="Labels by models.")
 @click.option("--reader", metavar="NAME", help="How to read LABELS (long, wide, label-studio ...).")
 @click.option("--config", type=OUTPUT, metavar="FILE", help="Settings in TOML; where there is no FILE, a draft of it.")

@@ -15,7 +15,8 @@ from countback.audit.fit import words as w
 from countback.audit.fit.tree import Found, Span
 from countback.models.ordinal import SURE, THRESHOLD
 
-NAMES = ("parts", "countries", "sweep", "below")
+NAMES = ("parts", "countries", "sweep", "below", "ranks")
+BINS = 10
 WIDTH, LEFT, RIGHT, ROW, TOP = 720, 250, 20, 26, 34
 STYLE = (
     "svg.fit{font:13px system-ui,sans-serif;color:#1a1a1a;background:#fff}"
@@ -49,7 +50,7 @@ class Mark:
 
 
 def drawings(found: Found) -> list[Drawing]:
-    """Those that the fit supports: none of a country behind a fence, none of a fit that failed."""
+    """Those that the fit supports: none of a country behind a fence, and of a fit that failed its chains only."""
     out = []
     if found.main.passed:
         out.append(parts(found))
@@ -57,6 +58,8 @@ def drawings(found: Found) -> list[Drawing]:
             out.append(countries(found))
     if not found.fence and any(fit.passed for fit in found.fits):
         out += [sweep(found), below(found)]
+    if found.chains:
+        out.append(ranks(found))
     return out
 
 
@@ -116,6 +119,43 @@ def below(found: Found) -> Drawing:
     ticks = [(t / 4, f"{t / 4:g}") for t in range(5)]
     names = [str(fit.posterior.prior) for fit in fits]
     return _rows("below", title, told, names, marks, (0, 1), ticks, limits=(1 - SURE, SURE))
+
+
+def ranks(found: Found) -> Drawing:
+    """Where the draws of each chain stand among all, by effect: flat where the chains found the same."""
+    draws, names, chains = found.main.posterior.sd, found.main.posterior.names, found.chains
+    order = np.argsort(np.argsort(draws, axis=0), axis=0).reshape(chains, -1, len(names))
+    bins = (order * BINS) // len(draws)
+    counts = np.stack([np.stack([np.bincount(one[:, k], minlength=BINS) for one in bins]) for k in range(len(names))])
+    even = draws.shape[0] / chains / BINS
+    wide, high = (WIDTH - LEFT - RIGHT) / chains, 40
+    body = []
+    for chain in range(chains):
+        middle = LEFT + wide * (chain + 0.5)
+        body.append(f'<text x="{middle:.1f}" y="{TOP + 8}" text-anchor="middle">chain {chain + 1}</text>')
+    for row, name in enumerate(names):
+        floor = TOP + 20 + (high + 12) * row + high
+        body.append(f'<text x="{LEFT - 10}" y="{floor - 14}" text-anchor="end">sd of {escape(name)}</text>')
+        for chain in range(chains):
+            left, bar = LEFT + wide * chain + 4, (wide - 8) / BINS
+            for place, count in enumerate(counts[row, chain]):
+                tall = min(count / even, 2.0) * high / 2
+                body.append(
+                    f'<rect class="bar" x="{left + bar * place:.1f}" y="{floor - tall:.1f}" width="{bar * 0.9:.1f}" '
+                    f'height="{tall:.1f}"/>'
+                )
+            body.append(
+                f'<line class="limit" x1="{left:.1f}" x2="{left + wide - 8:.1f}" y1="{floor - high / 2}" '
+                f'y2="{floor - high / 2}"/>'
+            )
+    gates = found.main.posterior.gates
+    told = (
+        f"For each effect and chain, how many draws fall into each tenth of all draws of that standard deviation; "
+        f"{even:.0f} would be even. The fullest has {counts.max()}, the emptiest {counts.min()}; largest r-hat "
+        f"{gates.rhat:.3f}, gates {'passed' if gates.passed else 'FAILED'}."
+    )
+    title = w.marked(found, f"Ranks of the draws by chain, prior {found.main.posterior.prior}")
+    return _svg("ranks", title, told, body, TOP + 28 + (high + 12) * len(names))
 
 
 def _point(value: float) -> Span:

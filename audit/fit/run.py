@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -27,12 +26,12 @@ from countback.models.ordinal import (
     decide,
     ordinal_data,
 )
+from countback.models.sampling import available, versions
 from countback.models.shares import CountryShare, country_share
 from numpy.typing import NDArray
 
 NUTS = "nuts"
 MOST_ROWS = 20_000  # with more, sampling takes hours
-NEEDED = ("pymc", "nutpie")
 _DRAWS = {NUTS: 1000, APPROXIMATE: 4000}
 
 
@@ -47,7 +46,7 @@ class Options:
     seed: int = 20261129
     draws: int | None = None
     chains: int = 4
-    jobs: int = 1
+    jobs: int | None = None
     progress: bool = False
 
 
@@ -68,9 +67,8 @@ def fit_labels(labels: Labels, options: Options, tell: Callable[[str], None] = l
     )
     fence = _fence(design, data, labels)
     engine, why = choose(options.engine, len(data.weight))
-    tell(f"{len(options.priors)} priors, {engine}")
     fits = []
-    for number, posterior in enumerate(_posteriors(engine, data, options)):
+    for number, posterior in enumerate(_posteriors(engine, data, options, tell)):
         rng = np.random.default_rng([options.seed, number])
         fits.append(summed_up(posterior, answer(posterior, rng), rng))
     tell("the share without a model")
@@ -83,12 +81,13 @@ def fit_labels(labels: Labels, options: Options, tell: Callable[[str], None] = l
         fence=fence,
         engine=engine,
         why_engine=why,
+        chains=options.chains if engine == NUTS else 0,
         seed=options.seed,
         fits=tuple(fits),
         decision="" if fence or not swept else decide([fit.answer for fit in fits]),
         rule={} if fence else _ruled(fits, moments, design),
         moments=moments,
-        versions=_versions(engine),
+        versions={**kit(), **(versions() if engine == NUTS else {})},
     )
 
 
@@ -118,19 +117,17 @@ def priors(main: Prior | None, *, sweep: bool) -> tuple[Prior, ...]:
 
 def choose(engine: str | None, rows: int) -> tuple[str, str]:
     """The engine and why. Raises UserError where the one that was asked for is not installed."""
-    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+    try:
+        available("nutpie")
+        missing = ""
+    except UserError as error:
+        missing = str(error)
     if engine == NUTS and missing:
-        raise UserError(
-            f"--engine nuts needs {' and '.join(missing)}, not installed: pip install 'countback[models]'; "
-            "--engine approximate needs nothing"
-        )
+        raise UserError(f"--engine nuts: {missing}; --engine approximate needs nothing")
     if engine is not None:
         return engine, "asked for"
     if missing:
-        return APPROXIMATE, (
-            f"{' and '.join(missing)} not installed, so nothing was sampled; pip install 'countback[models]' and the "
-            "labels are fitted in full"
-        )
+        return APPROXIMATE, f"nothing is sampled: {missing}"
     if rows > MOST_ROWS:
         return APPROXIMATE, (
             f"{rows:,} rows are more than the {MOST_ROWS:,} that are sampled without being asked to; --engine nuts "
@@ -139,24 +136,28 @@ def choose(engine: str | None, rows: int) -> tuple[str, str]:
     return NUTS, "installed"
 
 
-def _posteriors(engine: str, data: OrdinalData, options: Options) -> Sequence[Posterior]:
+def _posteriors(engine: str, data: OrdinalData, options: Options, tell: Callable[[str], None]) -> Iterable[Posterior]:
     """One for each prior, in their order."""
     draws = options.draws or _DRAWS[engine]
     if engine == APPROXIMATE:
         from countback.models.approximate import sweep_approximate
 
-        return sweep_approximate(data, options.priors, seed=options.seed, draws=draws)
-    from countback.models.hierarchical import sweep_human
+        tell(f"approximating under {len(options.priors)} priors at once")
+        yield from sweep_approximate(data, options.priors, seed=options.seed, draws=draws)
+        return
+    from countback.models.hierarchical import fit_human
 
-    return sweep_human(
-        data,
-        options.priors,
-        seed=options.seed,
-        draws=draws,
-        chains=options.chains,
-        cores=options.jobs,
-        progress=options.progress,
-    )
+    for number, prior in enumerate(options.priors):
+        tell(f"sampling under {prior}, {number + 1} of {len(options.priors)} priors")
+        yield fit_human(
+            data,
+            prior,
+            seed=options.seed + 1000 * number,
+            draws=draws,
+            chains=options.chains,
+            cores=options.jobs,
+            progress=options.progress,
+        )
 
 
 def _named_countries(labels: Labels) -> None:
@@ -211,10 +212,3 @@ def _ruled(fits: Sequence[Fit], moments: CountryShare | str, design: Design) -> 
         )
         said[name] = resolve_share.decide(found, rule).possible[0]
     return said
-
-
-def _versions(engine: str) -> Mapping[str, str]:
-    from importlib.metadata import version
-
-    more = ("pymc", "pytensor", "nutpie", "arviz") if engine == NUTS else ()
-    return {**kit(), **{name: version(name) for name in more}}

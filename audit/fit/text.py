@@ -85,6 +85,7 @@ def _country(found: Found) -> Iterator[str]:
         yield _wrap(
             f"as numbers, without a model, by moments: {w.percent(moments.share)} "
             f"[{w.percent(moments.low)}, {w.percent(moments.high)}]"
+            + (" (an estimate below 0 is kept, as chance alone can make it)" if moments.share < 0 else "")
         )
     if any(fit.passed for fit in found.fits):
         yield f"  whether it is below {w.LIMIT}: what the labels add to each prior"

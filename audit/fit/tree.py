@@ -58,9 +58,10 @@ class Fit:
 class Found:
     """The whole answer. `fence` says why the country's effect is not one of countries alone; empty where it is.
 
-    `fits` begin with the prior that the numbers are given for; `decision` is empty behind a fence and
-    without the sweep of priors. `rule` is what the rule of prediction cubes/p2 makes of each prior's interval and of
-    that by moments. `moments` is the share without a model, or the sentence that says why there is none.
+    `chains` is 0 for an engine without any; draws of a fit are chain after chain. `fits` begin with the prior that the
+    numbers are given for; `decision` is empty behind a fence and without the sweep of priors. `rule` is what the rule
+    of prediction cubes/p2 makes of each prior's interval and of that by moments.
+    `moments` is the share without a model, or the sentence that says why there is none.
     """
 
     labels: Labels
@@ -69,6 +70,7 @@ class Found:
     fence: str
     engine: str
     why_engine: str
+    chains: int
     seed: int
     fits: tuple[Fit, ...]
     decision: str
@@ -152,10 +154,11 @@ def as_json(found: Found) -> dict[str, Any]:
         "model": {
             "effects": list(data.names),
             "left out": list(data.notes),
-            "engine": found.engine,
+            "engine": found.main.posterior.engine,
             "approximate": found.engine == APPROXIMATE,
-            "engine chosen because": found.why_engine,
+            "why this engine": found.why_engine,
             "seed": found.seed,
+            "chains": found.chains or None,
         },
         "decision": found.decision or None,
         "rule of cubes/p2": dict(found.rule),

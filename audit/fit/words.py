@@ -147,8 +147,5 @@ def rule_words(found: Found) -> str:
 
 
 def engine_words(found: Found) -> str:
-    draws = len(found.main.posterior.sd)
-    reason = "" if found.why_engine in ("asked for", "installed") else f": {found.why_engine}"
-    if found.engine == APPROXIMATE:
-        return f"engine: approximate, {draws:,} draws a prior{reason}"
-    return f"engine: {found.main.posterior.engine}, {draws:,} draws a prior{reason}"
+    reason = "" if found.why_engine in ("asked for", "installed") else f"; {found.why_engine}"
+    return f"engine: {found.main.posterior.engine}, {len(found.main.posterior.sd):,} draws under each prior{reason}"

@@ -42,13 +42,13 @@ def test_crossed_labels_are_fitted_and_written(run, engine, tmp_path):
     assert "BELOW 5%" in done.stdout
     assert done.stdout.rstrip().endswith("index.html")
     names = {path.name for path in Path("out").iterdir()}
-    assert names == {"fit.json", "parts.svg", "countries.svg", "sweep.svg", "below.svg", "index.html"}
+    assert names == {"fit.json", "parts.svg", "countries.svg", "sweep.svg", "below.svg", "ranks.svg", "index.html"}
     assert Path("all.json").read_text() == Path("out/fit.json").read_text()
     tree = json.loads(Path("all.json").read_text())
     assert tree["input"]["labels"] == 180
     assert tree["input"]["scale"] == ["1", "2", "3"]
     page = Path("out/index.html").read_text()
-    assert page.count("<svg") == 4
+    assert page.count("<svg") == 5
     assert "BELOW 5%" in page
 
 
@@ -58,7 +58,13 @@ def test_a_second_fit_leaves_no_picture_of_the_first(run, engine, tmp_path):
     done = run("fit", labels(tmp_path / "nested.csv", shared=False), "--out", "out", "-q")
     assert done.returncode == 3
     assert done.stdout == ""
-    assert {path.name for path in Path("out").iterdir()} == {"fit.json", "parts.svg", "index.html", "mine.txt"}
+    assert {path.name for path in Path("out").iterdir()} == {
+        "fit.json",
+        "parts.svg",
+        "ranks.svg",
+        "index.html",
+        "mine.txt",
+    }
 
 
 def test_the_page_is_missed_without_jinja2_and_nothing_else(run, engine, tmp_path, monkeypatch):
@@ -156,7 +162,9 @@ def test_labels_without_an_order_are_asked_for_one(run, engine, tmp_path):
 
 def test_questions_on_two_scales_are_not_put_together(run, engine, tmp_path):
     rows, _ = panel(np.random.default_rng(5), shared=True, items=20)
-    rows = [(*row[:3], row[3] + "0", "tone") for row in rows] + [(*row[:3], "12345"[k % 5], "harm") for k, row in enumerate(rows)]
+    rows = [(*row[:3], row[3] + "0", "tone") for row in rows] + [
+        (*row[:3], "12345"[k % 5], "harm") for k, row in enumerate(rows)
+    ]
     path = write(tmp_path / "labels.csv", rows, ("item", "annotator", "country", "label", "question"))
     done = run("fit", path)
     assert done.returncode == 2

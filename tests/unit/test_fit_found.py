@@ -15,6 +15,7 @@ from countback.audit.fit.run import Options, choose, fit_labels, parse_prior, pr
 from countback.audit.fit.source import File, Labels
 from countback.audit.fit.tree import Found, as_json
 from countback.fetch.errors import UserError
+from countback.models import sampling
 from countback.models.ordinal import R2D2, SWEEP, HalfNormal
 from fit_data import Engine
 
@@ -131,7 +132,7 @@ def test_nested_items_give_no_share_and_no_decision(monkeypatch):
     for fit in tree["fits"]:
         assert fit["country share"]["confounded"] is True
         assert fit["P(share < 5%)"] is None
-    assert [drawing.name for drawing in drawings(result)] == ["parts"]
+    assert [drawing.name for drawing in drawings(result)] == ["parts", "ranks"]
     assert "no analysis of these labels can tell" in drawings(result)[0].description
 
 
@@ -153,7 +154,8 @@ def test_failed_main_fit_shows_no_number(monkeypatch):
     assert "PARTS OF THE VARIANCE" not in said
     assert all("country share" not in fit and fit["verdict"] == "unchecked: model fit failed" for fit in tree["fits"])
     assert tree["decision"] == "unchecked: model fit failed"
-    assert drawings(result) == []
+    assert [drawing.name for drawing in drawings(result)] == ["ranks"]
+    assert "FAILED" in drawings(result)[0].description
 
 
 def test_failure_in_the_sweep_takes_the_decision_and_leaves_the_rest(monkeypatch):
@@ -223,7 +225,7 @@ def test_drawings_are_whole_and_say_in_words_what_they_show(monkeypatch):
     again = found(monkeypatch, Engine([HUNDREDTH] * 80 + [TENTH] * 20), table)
     made = drawings(result)
     assert [drawing.svg for drawing in made] == [drawing.svg for drawing in drawings(again)]
-    assert [drawing.name for drawing in made] == ["parts", "countries", "sweep", "below"]
+    assert [drawing.name for drawing in made] == ["parts", "countries", "sweep", "below", "ranks"]
     for drawing in made:
         root = ElementTree.fromstring(drawing.svg)
         title, description = root[0], root[1]
@@ -243,6 +245,22 @@ def test_dots_stand_where_their_numbers_are(monkeypatch):
     dots = [node for node in root.iter() if node.tag.endswith("circle") and node.get("class") == "mark"]
     # 0.8 of the way from 250 to 700
     assert [float(dot.get("cx")) for dot in dots] == pytest.approx([250 + 0.8 * 450] * 5, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("apart", "says"), [(0, "fullest has 10, the emptiest 10"), (100, "fullest has 20, the emptiest 0")]
+)
+def test_ranks_show_a_chain_that_found_something_else(monkeypatch, apart, says):
+    """Two chains of 1 .. 100: alike, a tenth of each in each tenth of all; one above the other, all within five."""
+
+    class Chains(Engine):
+        def __call__(self, *asked):
+            sd = np.tile(np.arange(1.0, 101.0), 2) + 0.1 * (np.arange(200) >= 100) + apart * (np.arange(200) >= 100)
+            return [replace(one, sd=np.tile(sd[:, None], len(one.names))) for one in super().__call__(*asked)]
+
+    drawn = drawings(found(monkeypatch, Chains([1.0] * 100), chains=2))[-1]
+    assert drawn.name == "ranks"
+    assert f"10 would be even. The {says}" in drawn.description
 
 
 def test_questions_are_effects_and_said_to_be(monkeypatch):
@@ -281,16 +299,17 @@ def test_the_main_prior_comes_first_and_is_fitted_once():
 
 def test_engine_is_chosen_by_what_is_installed_and_by_size(monkeypatch):
     assert choose("approximate", 10)[0] == "approximate"
-    monkeypatch.setattr(run.importlib.util, "find_spec", lambda name: object())
+    monkeypatch.setattr(run, "available", lambda sampler: sampler)
     assert choose(None, 20_000)[0] == "nuts"
     engine, why = choose(None, 20_001)
     assert engine == "approximate"
     assert "20,001 rows" in why
     assert "--engine nuts" in why
     assert choose("nuts", 10**6)[0] == "nuts"
-    monkeypatch.setattr(run.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr("countback.models.sampling.find_spec", lambda name: None)
+    monkeypatch.setattr(run, "available", sampling.available)
     engine, why = choose(None, 10)
     assert engine == "approximate"
     assert "pip install 'countback[models]'" in why
-    with pytest.raises(UserError, match=r"needs pymc.*pip install 'countback\[models\]'"):
+    with pytest.raises(UserError, match=r"--engine nuts: .*pip install 'countback\[models\]'.*--engine approximate"):
         choose("nuts", 10)
