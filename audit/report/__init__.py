@@ -75,11 +75,11 @@ def _folders(names: tuple[str, ...], told: Told, source: Path) -> tuple[Paper, .
 
 
 def _only(raw: dict[str, Any], ids: set[str]) -> dict[str, Any]:
-    """The verdicts, inputs and counts of these papers."""
+    """The verdicts, inputs, pictures and counts of these papers."""
     lines = [line for line in raw["verdicts"] if line["paper"] in ids]
     counts = Counter(line["verdict"] for line in lines)
-    inputs = [file for file in raw["inputs"] if file["paper"] in ids]
-    return raw | {"inputs": inputs, "summary": {word: counts[word] for word in VERDICTS}, "verdicts": lines}
+    kept = {key: [one for one in raw[key] if one["paper"] in ids] for key in ("inputs", "pictures") if key in raw}
+    return raw | kept | {"summary": {word: counts[word] for word in VERDICTS}, "verdicts": lines}
 
 
 def now() -> datetime:

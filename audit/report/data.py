@@ -14,14 +14,25 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from countback.audit.diff import SCHEMA
+from countback.claims.pictures import (
+    KINDS,
+    GridPicture,
+    HeldOutPicture,
+    LeanPicture,
+    NullPicture,
+    Picture,
+    SharesPicture,
+    SpreadsPicture,
+)
+from countback.claims.pictures import SCHEMA as PICTURE
 from countback.claims.registry import Claim, Paper, Table
 from countback.claims.spec import read_text
 from countback.claims.verdict import FINDINGS, SYNTHETIC, UNCHECKED, UNCONFIRMED, UNVERIFIED, VERDICTS
 from countback.fetch.errors import UserError
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
 
 Number = str | int | float
 WORST_FIRST = ("differs", "inconsistent", "unchecked", "uninformative", "reproduced", "consistent")
@@ -122,12 +133,40 @@ class InputFile(_Read):
     status: str
 
 
+class Undrawn(_Read):
+    """A picture of a kind or version that this report does not know."""
+
+    paper: str
+    kind: str = "no kind"
+    shape: str = Field("no schema", alias="schema")
+
+
+def _tag(entry: Any) -> str:
+    """Which kind of picture an entry of the list is; "" for one that is not known."""
+    told = entry if isinstance(entry, dict) else vars(entry)
+    kind = told.get("kind")
+    return kind if told.get("schema") == PICTURE and isinstance(kind, str) and kind in KINDS else ""
+
+
+AnyPicture = Annotated[
+    Annotated[HeldOutPicture, Tag("heldout")]
+    | Annotated[LeanPicture, Tag("lean")]
+    | Annotated[GridPicture, Tag("grid")]
+    | Annotated[NullPicture, Tag("null")]
+    | Annotated[SharesPicture, Tag("shares")]
+    | Annotated[SpreadsPicture, Tag("spreads")]
+    | Annotated[Undrawn, Tag("")],
+    Discriminator(_tag),
+]
+
+
 class Told(_Read):
-    """The JSON of one audit."""
+    """The JSON of one audit. `pictures` is absent from files of an older kit."""
 
     kit: dict[str, str]
     inputs: list[InputFile]
     verdicts: list[Line]
+    pictures: list[AnyPicture] = []
 
 
 def anchor(name: str) -> str:
@@ -207,6 +246,8 @@ class Section:
     lines: tuple[Line, ...]
     paper: Paper | None
     inputs: tuple[InputFile, ...]
+    pictures: tuple[Picture, ...] = ()
+    undrawn: tuple[Undrawn, ...] = ()
 
     @property
     def title(self) -> str:
@@ -318,7 +359,21 @@ def sections(told: Told, papers: Sequence[Paper]) -> list[Section]:
     inputs: dict[str, list[InputFile]] = defaultdict(list)
     for file in told.inputs:
         inputs[file.paper].append(file)
+    pictures: dict[str, list[Picture]] = defaultdict(list)
+    undrawn: dict[str, list[Undrawn]] = defaultdict(list)
+    for picture in told.pictures:
+        if isinstance(picture, Undrawn):
+            undrawn[picture.paper].append(picture)
+        else:
+            pictures[picture.paper].append(picture)
     return [
-        Section(identity, tuple(found), at_hand.get(identity), tuple(inputs[identity]))
+        Section(
+            identity,
+            tuple(found),
+            at_hand.get(identity),
+            tuple(inputs[identity]),
+            tuple(pictures[identity]),
+            tuple(undrawn[identity]),
+        )
         for identity, found in lines.items()
     ]

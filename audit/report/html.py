@@ -18,6 +18,7 @@ from countback.audit.predict import Status
 from countback.audit.predict_text import criterion_words
 from countback.audit.report import words
 from countback.audit.report.data import PROVES_NOTHING, Cell, Line, Section, Told, anchor
+from countback.audit.report.drawn import Shown, shown
 from countback.audit.report.pictures import Moment, timeline, verdict_counts
 from countback.audit.templating import TEMPLATES, template
 from countback.claims.decision import OPEN, OVERDUE
@@ -70,6 +71,7 @@ def page(told: Told, papers: Sequence[Section], predictions: Sequence[Status], t
         chunks=chunks,
         marks=marks,
         titles_of={section.id: titles(section) for section in papers},
+        pictures_of={section.id: pictures(section) for section in papers},
         files=files,
         criteria=criteria,
         anchor=anchor,
@@ -126,6 +128,11 @@ def marks(cell: Cell) -> list[Mark]:
 def titles(section: Section) -> dict[str, str]:
     """Table ids and what the paper calls them."""
     return {name: table.spec.title for name, table in section.paper.tables.items()} if section.paper else {}
+
+
+def pictures(section: Section) -> list[Shown]:
+    """What of the JSON is drawn for a paper."""
+    return shown(section.pictures, {line.id for line in section.lines}) if section.pictures else []
 
 
 def files(section: Section) -> list[tuple[str, str, str, str]]:

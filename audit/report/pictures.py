@@ -1,25 +1,16 @@
-"""Pictures of a report as SVG text: counts of verdicts, and predictions on a line of time.
-
-Drawn by matplotlib without a display. Colours are the page's own (currentColor and CSS variables), so that one drawing
-serves light, dark and paper; each has a title and a description for whoever cannot see it.
-"""
+"""Pictures of a whole report as SVG text: counts of verdicts, and predictions on a line of time."""
 
 from __future__ import annotations
 
-import io
-import re
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
 
+from countback.audit.drawing import INK, figure, svg
 from countback.audit.report.data import Section
 from countback.audit.report.words import SYMBOLS
 from countback.claims.verdict import VERDICTS
-from countback.fetch.errors import UserError
 
-INK = "#010203"  # stands for the page's text colour until the drawing is text
 SHADES = {word: f"#01020{digit}" for digit, word in enumerate(VERDICTS, start=4)}  # for var(--VERDICT)
 HATCHES = {"differs": "xxx", "inconsistent": "///", "uninformative": "...", "unchecked": "", "reproduced": ""}
 
@@ -35,45 +26,10 @@ class Moment:
     resolved: date | None = None
 
 
-def _figure(width: float, height: float) -> Any:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise UserError(
-            "The pictures of a report need matplotlib, which is not installed: pip install 'countback[report]'"
-        ) from None
-    return Figure(figsize=(width, height))
-
-
-def _svg(figure: Any, salt: str, title: str, description: str) -> str:
-    """The drawing as an <svg> element: colours of the page, no ids that two drawings could share, no metadata."""
-    import matplotlib
-    from markupsafe import escape
-
-    out = io.StringIO()
-    settings: Any = {"svg.fonttype": "none", "svg.hashsalt": salt, "font.family": "sans-serif"}
-    with matplotlib.rc_context(settings), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing")  # the reader's fonts draw the text, not ours
-        figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    drawing = out.getvalue()
-    drawing = drawing[drawing.index("<svg") :]
-    drawing = re.sub(r"<metadata>.*?</metadata>", "", drawing, flags=re.DOTALL)
-    drawing = re.sub(r' id="[a-z_0-9.]+"(?=>|/)', lambda m: "" if re.search(r"_\d+\"", m[0]) else m[0], drawing)
-    drawing = drawing.replace(INK, "currentColor")
-    for word, shade in SHADES.items():
-        drawing = drawing.replace(shade, f"var(--{word})")
-    drawing = re.sub(r'font: ([0-9.]+)px [^;"]*', r"font: \1px system-ui, sans-serif", drawing)
-    head = f'<svg role="img" aria-labelledby="{salt}-title {salt}-text" '
-    words = f'<title id="{salt}-title">{escape(title)}</title><desc id="{salt}-text">{escape(description)}</desc>'
-    start = drawing.index(">") + 1
-    opening = re.sub(r'(width|height)="[^"]*pt" ', "", drawing[:start]).replace("<svg ", head, 1)
-    return opening + words + drawing[start:]
-
-
 def verdict_counts(sections: Sequence[Section]) -> str:
     """Shares of verdicts, one bar a paper, agreement to the left; the counts stand in the table below it."""
-    figure = _figure(9, 0.55 * len(sections) + 0.2)
-    axes = figure.add_axes((0.01, 0.0, 0.98, 1.0))
+    drawn = figure(9, 0.55 * len(sections) + 0.2)
+    axes = drawn.add_axes((0.01, 0.0, 0.98, 1.0))
     axes.set_axis_off()
     axes.set_xlim(0, 1)
     axes.set_ylim(len(sections) - 0.5, -0.6)
@@ -105,7 +61,7 @@ def verdict_counts(sections: Sequence[Section]) -> str:
     told = "; ".join(
         f"{section.id}: " + ", ".join(f"{n} {word}" for word, n in section.counts.items() if n) for section in sections
     )
-    return _svg(figure, "counts", "Verdicts of each paper", told)
+    return svg(drawn, "counts", "Verdicts of each paper", told, {shade: word for word, shade in SHADES.items()})
 
 
 def timeline(moments: Sequence[Moment], today: date) -> str:
@@ -113,8 +69,8 @@ def timeline(moments: Sequence[Moment], today: date) -> str:
     days = [m.made for m in moments] + [m.deadline for m in moments if m.deadline] + [today]
     first, last = min(days).toordinal(), max(days).toordinal()
     span = max(last - first, 30)
-    figure = _figure(9, 0.55 * len(moments) + 0.6)
-    axes = figure.add_axes((0.01, 0.0, 0.98, 1.0))
+    drawn = figure(9, 0.55 * len(moments) + 0.6)
+    axes = drawn.add_axes((0.01, 0.0, 0.98, 1.0))
     axes.set_axis_off()
     axes.set_xlim(first - 0.02 * span, first + 1.08 * span)
     axes.set_ylim(len(moments) - 0.4, -1.2)
@@ -139,4 +95,4 @@ def timeline(moments: Sequence[Moment], today: date) -> str:
         f"{m.name}: {m.state}, made {m.made}, " + (f"deadline {m.deadline}" if m.deadline else "no deadline")
         for m in moments
     )
-    return _svg(figure, "timeline", "Predictions from the day they were made to their deadline", told)
+    return svg(drawn, "timeline", "Predictions from the day they were made to their deadline", told)

@@ -101,7 +101,7 @@ def _held_out(printed: Printed) -> Picture:
         says=HELD_OUT,
         rests_on=AS_PRINTED,
         n=n,
-        interval="95%, as printed",
+        interval="intervals of 95% as printed",
         rates=tuple(rates),
         leads=leads,
         missing=(

@@ -1,0 +1,360 @@
+"""A picture of the JSON as drawings, words and tables; computes nothing.
+
+Whatever is drawn says in the drawing, in its caption and in its description what it rests on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from countback.audit.drawing import Bins, Dot, Square, forest, histograms, letters
+from countback.audit.report.data import anchor
+from countback.claims.pictures import (
+    PRINTED,
+    RELEASED,
+    STORED,
+    SYNTHETIC,
+    UNVERIFIED,
+    Bar,
+    Cell,
+    GridPicture,
+    HeldOutPicture,
+    Histogram,
+    LeanPicture,
+    NullPicture,
+    Picture,
+    Prior,
+    SharesPicture,
+    SpreadsPicture,
+)
+
+STAMPS = {
+    PRINTED: "as printed by the paper, not recounted",
+    RELEASED: "recounted from released files",
+    SYNTHETIC: "SYNTHETIC stand-in: proves nothing",
+    UNVERIFIED: "UNVERIFIED files: proves nothing",
+    STORED: "a result stored beside the paper",
+}
+RESTS = {
+    PRINTED: "Rests on printed values: numbers as the paper prints them, none of them recounted here.",
+    RELEASED: "Rests on released files, proved by sha256.",
+    SYNTHETIC: "SYNTHETIC: rests on a stand-in made to resemble the release. It shows how the picture will look and "
+    "proves nothing about the paper.",
+    UNVERIFIED: "UNVERIFIED: rests on files that no pin proves, which proves nothing about the paper.",
+    STORED: "Rests on a result that was computed before and stored beside the paper.",
+}
+PROVES_NOTHING = (SYNTHETIC, UNVERIFIED)
+UNITS = {"heldout": "comparisons", "shares": "labels"} | dict.fromkeys(("lean", "grid", "null", "spreads"), "items")
+LEGENDS = {
+    "heldout": "The dotted mark is the held-out human of that place.",
+    "grid": "Darker is stricter. A thick frame: the most frequent letter is a tie. A dashed one: ties among the labels "
+    "of an item decide the letter. Percentages: how often resampled items give the letter again.",
+    "null": "In brackets the central 90%; p is the share of draws that lie as high as the observed value, or as low.",
+}
+STABLE = 0.8  # a letter that fewer resamples give again is called unstable
+COLUMNS = 6  # a grid of more countries has no room for words in its squares
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One cell of a table; `link` leads to a claim of the page."""
+
+    text: str
+    link: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """The numbers of one drawing."""
+
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Entry, ...], ...]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A picture for the page; `drawings` may be empty, and `picture.missing` then says why."""
+
+    id: str
+    picture: Picture
+    drawings: tuple[str, ...]
+    tables: tuple[Table, ...]
+    says: str
+    rests: str
+    how: str
+
+    @property
+    def loud(self) -> bool:
+        """Whether its caption is a warning."""
+        return self.picture.rests_on.what in PROVES_NOTHING
+
+    @property
+    def is_study(self) -> bool:
+        """A stored study is a result with a section of its own."""
+        return isinstance(self.picture, SpreadsPicture) and bool(self.picture.question)
+
+
+def shown(pictures: Sequence[Picture], ids: Collection[str]) -> list[Shown]:
+    """Pictures of one paper in order; `ids` are the claims that the page has. Raises UserError without matplotlib."""
+    return [_shown(picture, number, ids) for number, picture in enumerate(pictures, start=1)]
+
+
+def _shown(picture: Picture, number: int, ids: Collection[str]) -> Shown:
+    salt = f"{anchor(picture.paper)}-{picture.kind}-{number}"
+    make: Callable[..., tuple[tuple[str, ...], tuple[Table, ...]]] = _DRAW[type(picture)]
+    drawings, tables = make(picture, salt, ids)
+    how = [f"{picture.n:,} {UNITS[picture.kind]}"] if picture.n is not None else []
+    how += [picture.interval] if picture.interval else []
+    how += [f"seed {picture.seed}"] if picture.seed is not None else []
+    says = f"{picture.says} {LEGENDS.get(picture.kind, '')}".strip()
+    return Shown(salt, picture, drawings, tables, says, RESTS[picture.rests_on.what], "; ".join(how))
+
+
+def _told(picture: Picture, said: Sequence[str]) -> str:
+    """The text alternative: what the drawing rests on, and its numbers."""
+    return f"{STAMPS[picture.rests_on.what]}. " + "; ".join(said) + "."
+
+
+# --- Numbers in words ------------------------------------------------------------------------------------------------
+
+Write = Callable[[float], str]
+
+
+def percent(x: float) -> str:
+    return f"{x:.1f}%"
+
+
+def points(x: float) -> str:
+    return f"{x:+.1f}".replace("-", "−")
+
+
+def three(x: float) -> str:
+    return f"{x:.3f}".replace("-", "−")
+
+
+def share(x: float) -> str:
+    return f"{100 * x:.1f}%"
+
+
+def plain(x: float) -> str:
+    return f"{x:.3g}".replace("-", "−")
+
+
+def bar_words(bar: Bar, write: Write) -> str:
+    """ "89.8% as printed", or "81.1% [75.6%, 86.5%]", or what is known of it."""
+    if bar.printed:
+        return f"{bar.printed} as printed"
+    ends = f" [{write(bar.low)}, {write(bar.high)}]" if bar.low is not None and bar.high is not None else ""
+    if bar.value is None:
+        return f"undefined{ends}"
+    short = f", {bar.note}" if bar.note and not ends else ""
+    return f"{write(bar.value)}{ends}{short}"
+
+
+def _bars(
+    picture: Picture, bars: Sequence[Bar], salt: str, title: str, write: Write, ids: Collection[str],
+    heads: tuple[str, str], names: Sequence[str] = (), zero: float | None = None, zero_words: str = "",
+    reference: bool = False,
+) -> tuple[tuple[str, ...], tuple[Table, ...]]:  # fmt: skip
+    """A drawing and a table of bars in their groups; none of either where there are no bars."""
+    if not bars:
+        return (), ()
+    names = names or ["", *dict.fromkeys(bar.name for bar in bars)]  # the first mark is the human's own
+    groups = [
+        (group, [Dot(b.name, b.value, b.low, b.high, bar_words(b, write), names.index(b.name)) for b in found])
+        for group, found in groupby(bars, key=lambda bar: bar.group)
+    ]
+    said = [
+        (f"{group}: " if group else "") + ", ".join(f"{dot.name} {dot.words}" for dot in dots) for group, dots in groups
+    ]
+    drawing = forest(
+        groups, salt=salt, title=title, description=_told(picture, said), stamp=STAMPS[picture.rests_on.what],
+        zero=zero, zero_words=zero_words, reference=reference,
+    )  # fmt: skip
+    return (drawing,), (_bar_table(picture, bars, title, write, ids, heads),)
+
+
+def _bar_table(
+    picture: Picture, bars: Sequence[Bar], title: str, write: Write, ids: Collection[str], heads: tuple[str, str]
+) -> Table:
+    grouped, counted = any(bar.group for bar in bars), any(bar.n is not None for bar in bars)
+    told = any(bar.note or bar.claim for bar in bars)
+    columns = [*heads[0 if grouped else 1 :], "value", "interval", *["n"] * counted, *["claim, note"] * told]
+    rows = []
+    for bar in bars:
+        ends = f"{write(bar.low)} to {write(bar.high)}" if bar.low is not None and bar.high is not None else ""
+        value = f"{bar.printed} as printed" if bar.printed else "" if bar.value is None else write(bar.value)
+        row = [Entry(bar.group)] * grouped + [Entry(bar.name), Entry(value), Entry(ends)]
+        row += [Entry(f"{bar.n:,}" if bar.n is not None else "")] * counted
+        rows.append((*row, *[_claim(picture.paper, bar.claim, bar.note, ids)] * told))
+    return Table(title, tuple(columns), tuple(rows))
+
+
+def _claim(paper: str, claim: str, note: str, ids: Collection[str]) -> Entry:
+    """A claim's id, as a link where the page has that claim; else the note."""
+    full = f"{paper}/{claim}"
+    return Entry(", ".join(filter(None, (claim, note))), f"#{anchor(full)}" if claim and full in ids else "")
+
+
+# --- Each kind -------------------------------------------------------------------------------------------------------
+
+
+def _held_out(picture: HeldOutPicture, salt: str, ids: Collection[str]) -> tuple[tuple[str, ...], tuple[Table, ...]]:
+    heads = ("where", "who")
+    names = list(dict.fromkeys(bar.name for bar in (*picture.rates, *picture.leads)))
+    rates = _bars(picture, picture.rates, f"{salt}-rates", "Matches the majority of the others", percent, ids, heads,
+                  names, reference=True)  # fmt: skip
+    leads = _bars(picture, picture.leads, f"{salt}-leads", "Lead over the held-out human, in points", points, ids,
+                  heads, names, zero=0.0, zero_words="as the human")  # fmt: skip
+    return (*rates[0], *leads[0]), (*rates[1], *leads[1])
+
+
+def _lean(picture: LeanPicture, salt: str, ids: Collection[str]) -> tuple[tuple[str, ...], tuple[Table, ...]]:
+    return _bars(picture, picture.bars, salt, picture.title, three, ids, ("whose", "country"))
+
+
+def _spreads(picture: SpreadsPicture, salt: str, ids: Collection[str]) -> tuple[tuple[str, ...], tuple[Table, ...]]:
+    return _bars(
+        picture, picture.bars, salt, picture.title, three, ids, ("group", "whose"), zero=0.0, zero_words="all alike"
+    )
+
+
+def _shares(picture: SharesPicture, salt: str, ids: Collection[str]) -> tuple[tuple[str, ...], tuple[Table, ...]]:
+    if not picture.priors:
+        return (), ()
+    dots = [Dot(p.name, p.median, p.low, p.high, _prior_words(p, picture.threshold), 1) for p in picture.priors]
+    drawing = forest(
+        [("", dots)], salt=salt, title=picture.title, stamp=STAMPS[picture.rests_on.what], zero=picture.threshold,
+        description=_told(picture, [f"{dot.name}: {dot.words}" for dot in dots]), zero_words=share(picture.threshold),
+    )  # fmt: skip
+    columns = ("prior", "median", "95% interval", f"P(share < {share(picture.threshold)})", "prior's own", "note")
+    rows = tuple(
+        tuple(map(Entry, (p.name, _or(p.median), f"{_or(p.low)} to {_or(p.high)}" if p.low is not None else "",
+                          _probability(p.below), _probability(p.prior_below), p.note)))
+        for p in picture.priors
+    )  # fmt: skip
+    return (drawing,), (Table(picture.title, columns, rows),)
+
+
+def _prior_words(prior: Prior, threshold: float) -> str:
+    if prior.median is None:
+        return prior.note or "no numbers"
+    told = f"{share(prior.median)} [{_or(prior.low)}, {_or(prior.high)}]"
+    if prior.below is None:
+        return told
+    return f"{told}; P {_probability(prior.below)}, prior {_probability(prior.prior_below)}"
+
+
+def _or(x: float | None) -> str:
+    return "" if x is None else share(x)
+
+
+def _probability(x: float | None) -> str:
+    return "" if x is None else f"{x:.3f}"
+
+
+def _null(picture: NullPicture, salt: str, ids: Collection[str]) -> tuple[tuple[str, ...], tuple[Table, ...]]:
+    if not picture.nulls:
+        return (), ()
+    rows = [
+        Bins(null.name, null_words(null), null.edges, null.counts,
+             Dot("", null.mean, null.low, null.high, "", 1) if null.mean is not None else None, null.observed)
+        for null in picture.nulls
+    ]  # fmt: skip
+    drawing = histograms(rows, salt=salt, title=picture.title, stamp=STAMPS[picture.rests_on.what],
+                         description=_told(picture, [f"{row.name}: {row.words}" for row in rows]))  # fmt: skip
+    columns = ("null", "observed", "mean of the null", "its range", "p", "claims")
+    body = []
+    for null in picture.nulls:
+        ends = f"{plain(null.low)} to {plain(null.high)}" if null.low is not None and null.high is not None else ""
+        cells = [null.name, "" if null.observed is None else plain(null.observed),
+                 "" if null.mean is None else plain(null.mean), ends, "" if null.p is None else _p(null.p)]  # fmt: skip
+        body.append((*map(Entry, cells), _claim(picture.paper, null.claims[0] if null.claims else "", "", ids)))
+    tables = [Table(picture.title, columns, tuple(body)), *(_bin_table(null) for null in picture.nulls if null.counts)]
+    return (drawing,), tuple(tables)
+
+
+def _p(p: float) -> str:
+    return f"{p:.3f}" if p >= 0.001 else f"{p:.1g}"
+
+
+def null_words(null: Histogram) -> str:
+    """ "observed 8; chance 1.84 [0, 3]; p 0.0002 as high", with what is known of it."""
+    said = [] if null.observed is None else [f"observed {plain(null.observed)}"]
+    if null.printed:
+        said.append(f"{'chance ' if null.observed is not None else ''}{null.printed} as printed")
+    elif null.mean is not None and null.low is not None and null.high is not None:
+        said.append(f"chance {plain(null.mean)} [{plain(null.low)}, {plain(null.high)}]")
+    if null.p is not None and not null.printed:
+        said.append(f"p {_p(null.p)} as {'high' if null.side == 'at least' else 'low'}")
+    return "; ".join(said)
+
+
+def _bin_table(null: Histogram) -> Table:
+    """The histogram's bars: whole numbers where each bin holds one, else from and to."""
+    whole = all(high - low == 1 for low, high in zip(null.edges, null.edges[1:], strict=False))
+    names = [
+        plain((low + high) / 2) if whole else f"{plain(low)} to {plain(high)}"
+        for low, high in zip(null.edges, null.edges[1:], strict=False)
+    ]
+    rows = tuple((Entry(name), Entry(f"{count:,}")) for name, count in zip(names, null.counts, strict=False) if count)
+    return Table(f"{null.name}: {null.draws or sum(null.counts):,} draws", ("value", "draws"), rows)
+
+
+def _grid(picture: GridPicture, salt: str, ids: Collection[str]) -> tuple[tuple[str, ...], tuple[Table, ...]]:
+    if not picture.cells:
+        return (), ()
+    countries = list(dict.fromkeys(cell.country for cell in picture.cells))
+    found = {(cell.question, cell.country): cell for cell in picture.cells}
+    questions = list(dict.fromkeys(cell.question for cell in picture.cells))
+    rows = [
+        (question, [_square(found.get((question, country)), picture.labels, len(countries)) for country in countries])
+        for question in questions
+    ]
+    said = [
+        f"{question}: " + ", ".join(f"{c.country} {cell_words(c)}" for c in picture.cells if c.question == question)
+        for question in questions
+    ]
+    drawing = letters(countries, rows, salt=salt, title=picture.title, stamp=STAMPS[picture.rests_on.what],
+                      description=_told(picture, said))  # fmt: skip
+    body = tuple(
+        (Entry(question), *(Entry(cell_words(found[question, c]) if (question, c) in found else "") for c in countries))
+        for question in questions
+    )
+    return (drawing,), (Table(picture.title, ("question", *countries), body),)
+
+
+def _square(cell: Cell | None, labels: Sequence[str], countries: int) -> Square:
+    """Darker is stricter; a thick frame and a word where the mode is a tie, a dashed one where ties among the labels of
+    its items decide the letter."""
+    if cell is None:
+        return Square("", "", 0.0, "")
+    place = labels.index(cell.letter) if cell.letter in labels else len(labels) - 1
+    shade = 0.3 * (len(labels) - 1 - place) / max(len(labels) - 1, 1)
+    kept = "" if cell.kept is None else f"{100 * cell.kept:.0f}%"
+    tie = "tie" if cell.tied else "item tie" if cell.decided else ""
+    word = ", ".join(filter(None, (tie, kept))) if countries <= COLUMNS else ""
+    letter = (cell.letter or "none") + ("=" if tie and not word else "")
+    return Square(letter, word, shade, "-" if cell.tied else "--" if cell.decided else "")
+
+
+def cell_words(cell: Cell) -> str:
+    """ "A, a tie, kept in 51%, unstable"."""
+    said = [cell.letter or "none"]
+    said += ["a tie"] if cell.tied else ["a tie among labels of an item decides"] if cell.decided else []
+    said += [f"kept in {100 * cell.kept:.0f}%"] if cell.kept is not None else []
+    said += ["unstable"] if cell.kept is not None and cell.kept < STABLE else []
+    return ", ".join(said)
+
+
+_DRAW: dict[type, Callable[..., tuple[tuple[str, ...], tuple[Table, ...]]]] = {
+    HeldOutPicture: _held_out,
+    LeanPicture: _lean,
+    GridPicture: _grid,
+    NullPicture: _null,
+    SharesPicture: _shares,
+    SpreadsPicture: _spreads,
+}
