@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from countback.audit import ledger
+from countback.audit.predict_text import wrap
 from countback.audit.run import Run
 from countback.claims.spec import read_text
 from countback.claims.verdict import UNCHECKED
@@ -200,7 +201,8 @@ def present(found: Diff) -> str:
     lines: list[str] = []
     for head, moved in ((head, getattr(found, name)) for name, head in _HEADS.items()):
         if moved:
-            lines += [f"{head} ({len(moved)})", *(f"  {one.id}: {_side(one.was)} -> {_side(one.now)}" for one in moved)]
+            lines.append(f"{head} ({len(moved)})")
+            lines += [wrap(f"{one.id}: {_side(one.was)} -> {_side(one.now)}", 2, 2) for one in moved]
     for head, names in (("NEW", found.new), ("GONE", found.gone)):
         if names:
             lines += [f"{head} ({len(names)})", *(f"  {name}" for name in names)]

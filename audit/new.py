@@ -18,11 +18,12 @@ from datetime import date
 from pathlib import Path
 
 from countback.audit import new_text
+from countback.audit.predict_text import wrap
 from countback.claims.registry import BLANK, DRAFT, list_papers, load_paper
 from countback.claims.reported import NotANumber, parse
 from countback.claims.spec import read_text
 from countback.fetch.errors import UserError
-from countback.fetch.release import Pin
+from countback.fetch.release import Pin, is_reserved
 
 NUMBERS = ("number", "inequality", "range", "estimate", "list")
 _NOTHING = frozenset({"nan", "inf", "-inf", "infinity", "null"})  # what a table of the registry may not hold
@@ -71,6 +72,8 @@ def make(
     """Write the folder `into`/`paper`. Raises UserError, and leaves nothing behind, where it cannot be made."""
     if not re.fullmatch(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?", paper):
         raise UserError(f'found the id "{paper}"; expected lower-case letters, digits, dots and hyphens: smith-2026')
+    if is_reserved(paper):
+        raise UserError(f'"{paper}" cannot name a folder on Windows; expected another id, such as smith-2026')
     if paper in {folder.name.replace("_", "-") for folder in list_papers()}:
         raise UserError(f'"{paper}" is a paper of the registry; choose another id')
     if table is not None and pdf is not None:
@@ -93,9 +96,11 @@ def make(
 def present(made: Made) -> str:
     """What was made, what was noticed in reading, and the next command."""
     lines = [f"{made.folder}: made"]
-    lines += [f"  tables/{d.id}.csv: {d.title}, {d.source}; cells to confirm: {d.cells}" for d in made.drafts]
-    lines += [f"  note: {note}" for note in made.notes]
-    return "\n".join([*lines, f"next: countback check {made.folder}, then edit paper.toml and claims.toml in it"])
+    told = [f"tables/{d.id}.csv: {d.title}, {d.source}; cells to confirm: {d.cells}" for d in made.drafts]
+    lines += [wrap(line, 2, 2) for line in (*told, *(f"note: {note}" for note in made.notes))]
+    return "\n".join(
+        [*lines, wrap(f"next: countback check {made.folder}, then edit paper.toml and claims.toml in it", 0, 2)]
+    )
 
 
 def _write(folder: Path, files: dict[str, str]) -> None:
@@ -216,7 +221,8 @@ def _is_number(text: str) -> bool:
 def _slug(name: str) -> str:
     """An id: "Table 5" is table-05."""
     padded = re.sub(r"(?<!\d)(\d)(?!\d)", r"0\1", name.lower())
-    return re.sub(r"[^a-z0-9]+", "-", padded).strip("-") or "table"
+    slug = re.sub(r"[^a-z0-9]+", "-", padded).strip("-") or "table"
+    return f"table-{slug}" if is_reserved(slug) else slug  # it names a file too
 
 
 def _files(paper: str, folder: Path, drafts: list[Draft], released: tuple[Path, ...]) -> Iterator[tuple[str, str]]:

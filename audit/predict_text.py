@@ -28,9 +28,12 @@ LEGEND = (
 )
 
 
-def wrap(text: str, indent: int) -> str:
-    pad = " " * indent
-    return textwrap.fill(text, width(), initial_indent=pad, subsequent_indent=pad, break_long_words=False)
+def wrap(text: str, indent: int, hang: int = 0) -> str:
+    """The text in lines of the terminal's width, all but the first by `hang` further in."""
+    first, rest = " " * indent, " " * (indent + hang)
+    return textwrap.fill(
+        text, width(), initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def present(statuses: list[Status], chain: Ledger, today: date) -> str:
@@ -42,7 +45,7 @@ def present(statuses: list[Status], chain: Ledger, today: date) -> str:
         lines = ["no predictions: none of these papers has a predictions.toml", ""]
     if any(isinstance(status.prediction.rule, LeadRule) for status in statuses):
         lines.append(wrap(LEGEND, 0))
-    return "\n".join([*lines, _voids(statuses), ledger_line(chain)])
+    return "\n".join([*lines, _voids(statuses), wrap(ledger_line(chain), 0, 2)])
 
 
 def ledger_line(chain: Ledger) -> str:
@@ -64,10 +67,10 @@ def _one(status: Status, today: date) -> Iterator[str]:
     spec = status.prediction.spec
     state = click.style(status.state, bold=True, fg=COLOURS.get(status.state))
     if status.state == NOT_MADE:
-        yield f"{status.prediction.full_id}  {state} on {status.as_of.date()}: it was made on {spec.made}"
+        yield wrap(f"{status.prediction.full_id}  {state} on {status.as_of.date()}: it was made on {spec.made}", 0, 4)
         yield wrap(spec.statement, 2)
         return
-    yield f"{status.prediction.full_id}  {state}{_time(status)}"
+    yield wrap(f"{status.prediction.full_id}  {state}{_time(status)}", 0, 4)
     yield wrap(spec.statement, 2)
     part = f", a part of {spec.derived}" if spec.derived else ""
     words = "not registered" if spec.registered is None else f"registered {spec.registered.on}"

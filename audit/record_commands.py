@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import click
+from click.shell_completion import CompletionItem
 
 EXISTING = click.Path(exists=True, file_okay=False, path_type=Path)
 LEDGER = click.option(
@@ -26,9 +27,16 @@ class _ShowFirst(click.Group):
     """A group whose first command is meant where none is named: `predict cubes` is `predict show cubes`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if not args or (args[0] not in self.commands and args[0] not in ctx.help_option_names):
+        named = args and (args[0] in self.commands or args[0] in ctx.help_option_names)
+        if not named and (args or not ctx.resilient_parsing):  # which is how a shell asks for what may stand here
             args = ["show", *args]
         return super().parse_args(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The group's own, and the options of the command that is meant where none is named."""
+        first = self.commands["show"]
+        own = {item.value: item for item in first.shell_complete(click.Context(first, ctx), incomplete)}
+        return list((own | {item.value: item for item in super().shell_complete(ctx, incomplete)}).values())
 
 
 @click.group(cls=_ShowFirst, epilog="Example: countback predict cubes --as-of 2027-07-01")
@@ -145,10 +153,10 @@ def ledger_group() -> None:
 def verify(ledger_file: Path | None) -> None:
     """Say whether the chain is whole; if not, which entry was edited, removed, moved or inserted (exit 4)."""
     from countback.audit import ledger
-    from countback.audit.predict_text import ledger_line
+    from countback.audit.predict_text import ledger_line, wrap
 
     chain = ledger.verify(ledger.ledger_path(ledger_file))
-    click.echo(ledger_line(chain))
+    click.echo(wrap(ledger_line(chain), 0, 2))
     if chain.adopted:
         click.echo(f"entry {chain.head.n} was written whole and never reported; the next append keeps it")
     if chain.torn:
@@ -157,9 +165,10 @@ def verify(ledger_file: Path | None) -> None:
 
 @click.command(epilog="Example: countback watch cubes")
 @click.argument("papers", nargs=-1, metavar="[PAPER]...")
+@click.option("--quiet", "-q", is_flag=True, help="Print nothing; the exit code answers.")
 @LEDGER
 @click.pass_context
-def watch(ctx: click.Context, papers: tuple[str, ...], ledger_file: Path | None) -> None:
+def watch(ctx: click.Context, papers: tuple[str, ...], quiet: bool, ledger_file: Path | None) -> None:
     """Say what changed upstream since last time, and what it means: released files, versions, commits, licences.
 
     Exit 0 nothing changed, 1 something changed, 3 a place could not be looked at.
@@ -169,9 +178,10 @@ def watch(ctx: click.Context, papers: tuple[str, ...], ledger_file: Path | None)
     from countback.audit.watch_text import exit_code, present
     from countback.audit.watch_text import watch as look_everywhere
 
-    tell = _say if sys.stderr.isatty() else lambda line: None
+    tell = _say if sys.stderr.isatty() and not quiet else lambda line: None
     looks = look_everywhere(find_papers(papers), ledger_path(ledger_file), tell=tell)
-    click.echo(present(looks))
+    if not quiet:
+        click.echo(present(looks))
     ctx.exit(exit_code(looks))
 
 

@@ -19,11 +19,10 @@ from pathlib import Path
 from typing import IO
 
 from countback.fetch.errors import IntegrityError, UserError
+from countback.fetch.release import is_reserved
 
 _ENCRYPTED = 0x1 | 0x40 | 0x2000  # one member, strong encryption, masked directory
 _LOCAL_HEADER = 30
-_RESERVED = {"con", "prn", "aux", "nul", "conin$", "conout$"}
-_RESERVED |= {device + number for device in ("com", "lpt") for number in "123456789¹²³"}
 # What zipfile raises for one broken field or another.
 _UNREADABLE: tuple[type[Exception], ...] = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError)
 _UNREADABLE += (IndexError, NotImplementedError, RuntimeError, ValueError)
@@ -179,8 +178,7 @@ def _name_fault(info: zipfile.ZipInfo) -> str:
     if "" in parts or "." in parts:
         return "an empty part or a dot in its path"
     for part in parts:
-        stem = part.split(".")[0].rstrip().casefold()
-        if stem in _RESERVED or ":" in part or part != part.rstrip(". "):
+        if is_reserved(part) or ":" in part:
             return "a name that is reserved on some platforms"
     return ""
 

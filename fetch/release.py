@@ -20,6 +20,8 @@ Status = Literal["verified", "partial", "mismatch"]
 _HEX64 = re.compile(r"[0-9a-f]{64}")
 _HEX = re.compile(r"[0-9a-f]{0,63}")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_DEVICES = {"con", "prn", "aux", "nul", "conin$", "conout$"}
+_DEVICES |= {device + number for device in ("com", "lpt") for number in "123456789¹²³"}
 
 # A token may stand in a query, in a fragment, or percent-encoded inside another parameter (a login page's "next=").
 _SECRET_NAME = (
@@ -197,4 +199,12 @@ def _name_problem(name: str) -> str:
         return "a part is hidden, starts with a hyphen or has outer spaces"
     if any(ord(char) < 32 or char in '\\:*?"<>|' for char in name):
         return "a character that some platforms refuse"
+    if any(map(is_reserved, path.parts)):
+        return "a name that is reserved on some platforms"
     return ""
+
+
+def is_reserved(part: str) -> bool:
+    """Whether a file or folder of this name means a device on Windows, or loses its last characters there."""
+    stem = part.split(".")[0].rstrip().casefold()
+    return stem in _DEVICES or part != part.rstrip(". ")

@@ -95,8 +95,16 @@ def _design(audit: Audit) -> Iterator[str]:
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], indent: int = 4) -> Iterator[str]:
-    """Rows under a header, the first column left and the others right; the last one left too."""
+    """Rows under a header, the first column left and the others right; the last one left too.
+
+    Where they are too wide for the terminal the first cell has a line of its own, and where that does not help every
+    cell is named.
+    """
     widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
+    whole = indent + sum(widths) + 2 * (len(widths) - 1)
+    if whole > width() and widths[0]:
+        yield from _narrow_table(header, rows, indent, fits=whole - widths[0] + 4 <= width())
+        return
     last = len(header) - 1
     for row in [header, *rows]:
         cells = [
@@ -104,6 +112,19 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], indent: int = 4)
             for i, (cell, w) in enumerate(zip(row, widths, strict=True))
         ]
         yield (" " * indent + "  ".join(cells)).rstrip()
+
+
+def _narrow_table(header: Sequence[str], rows: Sequence[Sequence[str]], indent: int, *, fits: bool) -> Iterator[str]:
+    if not fits:
+        for name, *cells in rows:
+            named = (f"{what} {cell}".strip() for what, cell in zip(header[1:], cells, strict=True) if cell)
+            yield _wrap(f"{name}: {', '.join(named)}", indent + 2, "  ")
+        return
+    head, *cells = table(["", *header[1:]], [["", *row[1:]] for row in rows], indent + 4)
+    yield head
+    for row, line in zip(rows, cells, strict=True):
+        yield _wrap(row[0], indent)
+        yield line
 
 
 def comparison_row(c: Comparison) -> list[str]:
