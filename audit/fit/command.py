@@ -15,10 +15,10 @@ from countback.audit.fit.text import present
 from countback.audit.fit.tree import APPROXIMATE, as_json
 from countback.audit.sources import Sources
 from countback.fetch.errors import UserError
-from countback.models.ordinal import EFFECTS
 
 FILE = click.Path(exists=True, path_type=Path)
 OUTPUT = click.Path(dir_okay=False, path_type=Path)
+SPARE = ("country:question", "annotator", "item:country")
 READING = ("reader", "columns", "judge_columns", "codebook", "choices")
 
 
@@ -33,7 +33,7 @@ READING = ("reader", "columns", "judge_columns", "codebook", "choices")
 )
 @click.option("--sweep/--no-sweep", default=True, show_default=True, help="Fit under five priors; a decision needs it.")
 @click.option("--question", "questions", multiple=True, metavar="NAME", help="Only this question; may be repeated.")
-@click.option("--leave-out", multiple=True, type=click.Choice(EFFECTS[1:]), help="An effect to do without.")
+@click.option("--leave-out", multiple=True, type=click.Choice(SPARE), help="An effect to do without.")
 @click.option("--seed", type=click.IntRange(0), default=20261129, show_default=True, help="Of every random step.")
 @click.option(
     "--draws", type=click.IntRange(100, 100_000), help="Of each chain (else 1000); approximate: in all (4000)."

@@ -79,6 +79,7 @@ def fit_labels(labels: Labels, options: Options, tell: Callable[[str], None] = l
         data=data,
         design=design,
         fence=fence,
+        left_out=options.leave_out,
         engine=engine,
         why_engine=why,
         chains=options.chains if engine == NUTS else 0,

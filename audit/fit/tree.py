@@ -58,16 +58,17 @@ class Fit:
 class Found:
     """The whole answer. `fence` says why the country's effect is not one of countries alone; empty where it is.
 
-    `chains` is 0 for an engine without any; draws of a fit are chain after chain. `fits` begin with the prior that the
-    numbers are given for; `decision` is empty behind a fence and without the sweep of priors. `rule` is what the rule
-    of prediction cubes/p2 makes of each prior's interval and of that by moments.
-    `moments` is the share without a model, or the sentence that says why there is none.
+    `left_out` are effects that the user did without. `chains` is 0 for an engine without any; draws of a fit are chain
+    after chain. `fits` begin with the prior that the numbers are given for; `decision` is empty behind a fence and
+    without the sweep of priors. `rule` is what the rule of prediction cubes/p2 makes of each prior's interval and of
+    that by moments. `moments` is the share without a model, or the sentence that says why there is none.
     """
 
     labels: Labels
     data: OrdinalData
     design: Design
     fence: str
+    left_out: tuple[str, ...]
     engine: str
     why_engine: str
     chains: int
@@ -154,6 +155,7 @@ def as_json(found: Found) -> dict[str, Any]:
         "model": {
             "effects": list(data.names),
             "left out": list(data.notes),
+            "left out as asked": list(found.left_out),
             "engine": found.main.posterior.engine,
             "approximate": found.engine == APPROXIMATE,
             "why this engine": found.why_engine,

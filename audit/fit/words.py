@@ -10,6 +10,10 @@ from countback.models.ordinal import SURE, THRESHOLD
 LIMIT = f"{100 * THRESHOLD:.0f}%"
 SYNTHETIC = "SYNTHETIC: these labels were made up to stand in for a release; nothing here is a finding about anything."
 UNVERIFIED = "UNVERIFIED: a file has the name of a released one but not its bytes; nothing here is about the release."
+WITHOUT_ANNOTATORS = (
+    "Annotators have no effect of their own, as asked for: that other people of a country would have labelled "
+    "otherwise is not allowed for, so the country's share comes out too large and its interval too narrow."
+)
 FAILED = "unchecked: model fit failed"
 
 

@@ -263,6 +263,13 @@ def test_ranks_show_a_chain_that_found_something_else(monkeypatch, apart, says):
     assert f"10 would be even. The {says}" in drawn.description
 
 
+def test_doing_without_annotators_is_warned_of(monkeypatch):
+    result = found(monkeypatch, Engine([HUNDREDTH] * 5), leave_out=("annotator",))
+    assert "annotator" not in result.data.names
+    assert "too large and its interval too narrow" in words(result)
+    assert as_json(result)["model"]["left out as asked"] == ["annotator"]
+
+
 def test_questions_are_effects_and_said_to_be(monkeypatch):
     engine = Engine([HUNDREDTH] * 5)
     result = found(monkeypatch, engine, labels(questions=2))
