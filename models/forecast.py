@@ -1,6 +1,6 @@
-"""How probable each outcome of a prediction on a judge's lead is, from the leads of the countries already known.
+"""How probable each outcome of a prediction is: on a judge's lead, from countries already known; on a country's share.
 
-d_c, the judge's hits less a held-out human's over a country's comparisons, is a noisy view of a lead theta_c:
+Leads. d_c, the judge's hits less a held-out human's over a country's comparisons, is a noisy view of a lead theta_c:
 
     d_c ~ N(theta_c, v / n_c)    v / n_c the squared standard error, clustered by item
     theta_c ~ N(mu, tau^2)       mu ~ N(0, mu_sd^2), tau ~ HalfNormal(tau_scale)
@@ -15,6 +15,10 @@ outcome rule is applied to each draw, hits being whole numbers. Countries known 
 The model takes the known countries for a sample of all of them, which nobody guarantees. So the probabilities drawn are
 mixed with equal ones, whose weight is `doubt`: none of k outcomes gets more than 1 - doubt (1 - 1/k). The default
 `Model` was chosen by simulation, where it is compared and its calibration shown (tests/golden/forecast_calibration.md).
+
+Shares. No labels of the same items in several countries exist yet, and how many items and countries a study will have
+is not known. So outcomes are forecast given a design: crossed studies are simulated at each true share of a grid, and
+how often each outcome came is weighted by a prior of the true share (tests/golden/forecast_share.md).
 """
 
 from __future__ import annotations
@@ -24,8 +28,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from countback.fetch.errors import UserError
+from countback.models.ordinal import shares_of
 from countback.models.resampling import Floats, mc_error_share
+from countback.models.shares import country_share
+from countback.models.simulate import Truth, crossed, simulate
 from numpy.typing import NDArray
+from scipy.special import logit, ndtri
 
 GRID = 121
 N_SD = 6.0  # comparisons of countries with equally many labels differ by about this much, through ties
@@ -198,3 +207,81 @@ def _sizes(typical: int, draws: int, rng: np.random.Generator) -> Counts:
 
 def _tails(df: float, draws: int, rng: np.random.Generator) -> Floats:
     return rng.standard_normal(draws) if np.isinf(df) else rng.standard_t(df, draws)
+
+
+# --- the country's share, from a crossed study that is not made yet ---------------------------------------------------
+
+SHARE_GRID = (0.001, 0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.11, 0.15, 0.2, 0.3, 0.45, 0.65)
+_COUNTRY_SDS = np.geomspace(0.02, 20, 40)
+
+
+@dataclass(frozen=True)
+class CrossedDesign:
+    """Every country labels all `items`; each item gets `labels` from the `pool` people of a country."""
+
+    items: int
+    countries: int
+    labels: int = 5
+    pool: int = 8
+
+    def __str__(self) -> str:
+        return f"{self.items} items x {self.countries} countries x {self.labels} labels"
+
+
+@dataclass(frozen=True)
+class SharePrior:
+    """The true share of label variance on the linear scale: its logit is normal, `spread` its standard deviation."""
+
+    median: float
+    spread: float
+
+    def weights(self) -> Floats:
+        """How much each point of SHARE_GRID counts, (grid,), if between two points what is asked is linear in logit.
+
+        Shares beyond the ends of the grid count as its ends.
+        """
+        at = logit(np.array(SHARE_GRID))
+        middles = logit(self.median) + self.spread * _QUANTILES
+        return np.array([np.interp(middles, at, row).mean() for row in np.eye(len(at))])
+
+
+_QUANTILES = ndtri((np.arange(4000) + 0.5) / 4000)
+
+
+def crossed_share(design: CrossedDesign, share: float, rng: np.random.Generator) -> tuple[float, float, float]:
+    """Country's share and its 95% interval as `shares.country_share` finds it in one synthetic study of true `share`.
+
+    Three labels; how far items, annotators and items within countries differ and where labels are cut is drawn too. A
+    study whose labels support no share is (0, 0, 1), which says nothing.
+    """
+    centre, gap = rng.normal(-0.8, 0.6), rng.lognormal(0, 0.7)
+    cuts = (centre - gap / 2, centre + gap / 2)
+    sds = {"item": rng.uniform(0.7, 2.5), "item:country": rng.uniform(0.2, 1), "annotator": rng.uniform(0.2, 1)}
+    sds["country"] = country_sd(share, tuple(sds.values()), cuts)
+    layout = crossed(design.countries, 1, design.items, pool=design.pool, labels=design.labels)
+    study = simulate(layout, Truth(sds, cuts), rng)
+    try:
+        found = country_share(study.item, study.country, study.annotator, study.label)
+    except UserError:
+        return 0.0, 0.0, 1.0
+    return found.share, found.low, found.high
+
+
+def country_sd(share: float, others: Sequence[float], cutpoints: Sequence[float]) -> float:
+    """The country's standard deviation in logits at which its share on the linear scale is `share`, to about 1%."""
+    sds = np.column_stack([_COUNTRY_SDS, np.tile(others, (len(_COUNTRY_SDS), 1))])
+    names = ["country", *(f"other {number}" for number in range(len(others)))]
+    cuts = np.tile(np.asarray(cutpoints, np.float64), (len(sds), 1))
+    linear = shares_of(sds, names, cuts, np.zeros((len(sds), 2))).linear
+    return float(np.exp(np.interp(np.log(share), np.log(linear), np.log(_COUNTRY_SDS))))
+
+
+def share_forecast(outcomes: Sequence[str], came: Counts, prior: SharePrior, *, doubt: float = Model.doubt) -> Forecast:
+    """Probabilities of `outcomes` from how often each came, (grid, outcomes), in studies at each true share."""
+    studies, weights = came.sum(axis=1, keepdims=True), prior.weights()
+    rates = came / studies
+    shares = weights @ rates
+    errors = (1 - doubt) * np.sqrt(weights**2 @ (rates * (1 - rates) / studies))
+    mixed = (1 - doubt) * shares + doubt / len(outcomes)
+    probability, mc_error, drawn = (tuple(map(float, each)) for each in (mixed, errors, shares))
+    return Forecast(tuple(outcomes), probability, mc_error, drawn, int(came.sum()))

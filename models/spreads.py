@@ -39,7 +39,7 @@ from countback.models.votes import Votes, same_units, tally
 from numpy.typing import NDArray
 
 SCHEMA = "countback.study/1"
-SEED, REPLICATES, BATCHES, GROUP = 20261129, 200, 20, 5
+SEED, REPLICATES, BATCHES, GROUP = 20261129, 200, 10, 5
 LABELS = 3
 
 # --- what the article prints ------------------------------------------------------------------------------------------
