@@ -137,14 +137,14 @@ def item_letters(shares: Floats, within: float, labels: int, rng: np.random.Gene
     return np.asarray(chances / chances.sum(axis=1, keepdims=True))
 
 
-def cell_stability(model: Labelling, labels: int, items: int, rng: np.random.Generator) -> CellStability:
-    """Of cells with `items` items of `labels` labels each."""
-    chances = item_letters(cell_shares(model, CELLS, rng), model.within, labels, rng)
-    return stability_of(chances, items, rng)
+def letter_chances(model: Labelling, labels: int, rng: np.random.Generator) -> Floats:
+    """The chance of each letter for one item in CELLS cells (DRAWN_CELLS where counts are drawn), (cells, k)."""
+    cells = CELLS if _ways(labels, len(model.base)) <= MOST_VALUES else DRAWN_CELLS
+    return item_letters(cell_shares(model, cells, rng), model.within, labels, rng)
 
 
 def stability_of(chances: Floats, items: int, rng: np.random.Generator) -> CellStability:
-    """The same for cells given by the chance of each letter for one item, shape (cells, k)."""
+    """Of cells with `items` items, given by the chance of each letter for one item, shape (cells, k)."""
     k = chances.shape[1]
     enumerated = _ways(items, k) <= MOST_VALUES
     if not enumerated:
@@ -156,7 +156,7 @@ def stability_of(chances: Floats, items: int, rng: np.random.Generator) -> CellS
         weights = _multinomial(values, chances)
         right = (weights * (letters(values) == limit[:, None])).sum(axis=1)
     else:
-        values = rng.multinomial(items, chances[:, None], (len(chances), DRAWS // 10))
+        values = rng.multinomial(items, chances[:, None], (len(chances), DRAWS // 20))
         kept, tie = _kept_by_draws(values, rng), _level(values)
         weights = np.full(kept.shape, 1 / kept.shape[1])
         right = (letters(values) == limit[:, None]).mean(axis=1)
@@ -193,11 +193,11 @@ def _kept_by(values: Counts) -> Floats:
 
 
 def _kept_by_draws(values: Counts, rng: np.random.Generator) -> Floats:
-    """The same by DRAWS / 2 resamples of each of the counts, shape (cells, draws, k)."""
+    """The same by DRAWS / 4 resamples of each of the counts, shape (cells, draws, k)."""
     kept = np.empty(values.shape[:2])
     for row, counts in enumerate(values):
         again = rng.multinomial(
-            counts.sum(axis=1), counts / counts.sum(axis=1, keepdims=True), (DRAWS // 2, len(counts))
+            counts.sum(axis=1), counts / counts.sum(axis=1, keepdims=True), (DRAWS // 4, len(counts))
         )
         kept[row] = (letters(again) == letters(counts)).mean(axis=0)
     return kept

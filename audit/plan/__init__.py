@@ -10,8 +10,9 @@ import numpy as np
 from countback.audit.plan.request import Pilot
 from countback.fetch.errors import UserError
 from countback.models.planning import Design, Kind, alternatives, cost, largest
-from countback.models.planning_cells import CellStability, Labelling, Lead, cell_stability, lead
+from countback.models.planning_cells import CellStability, Labelling, Lead, lead, letter_chances, stability_of
 from countback.models.planning_power import Parts, Power, share_power
+from countback.models.resampling import Floats
 
 # Assumed where no pilot says it. With these a held-out annotator matches the others in 66% of comparisons and 11% of
 # cells of two or three items are ties: what the registry's cubes paper prints for three levels (66.0%; 5 of 44).
@@ -111,12 +112,13 @@ def make_plan(
     found = assumed.lead
     if found is None and labels > 1:
         found = lead(assumed.model, labels, assumed.match, np.random.default_rng(seed))
+    chances = letter_chances(assumed.model, labels, np.random.default_rng(seed))
     rows = []
     for kind, other in alternatives(design).items():
         tell(f"{kind}: {other.total:,} labels")
-        rows.append(_row(kind, other, prices, budget, assumed, found, shares, draws, seed))
+        rows.append(_row(kind, other, prices, budget, assumed, chances, found, shares, draws, seed))
     shown = sorted({*ITEMS_SHOWN, int(design.per_cell)} - {0})
-    cells = tuple(cell_stability(assumed.model, labels, items, np.random.default_rng(seed)) for items in shown)
+    cells = tuple(stability_of(chances, items, np.random.default_rng(seed)) for items in shown)
     more = []
     for what, other in _larger(design):
         tell(f"{what}: {other.total:,} labels")
@@ -170,6 +172,7 @@ def _row(
     prices: tuple[Fraction, ...],
     budget: Fraction | None,
     assumed: Assumed,
+    chances: Floats,
     found: Lead | None,
     shares: Sequence[float],
     draws: int,
@@ -182,7 +185,7 @@ def _row(
         kind=kind,
         design=design,
         costs=cost(design, prices) if prices else (),
-        cell=cell_stability(assumed.model, design.labels, max(int(design.per_cell), 1), rng()),
+        cell=stability_of(chances, max(int(design.per_cell), 1), rng()),
         half_width=found.half_width(design.items) if found else float("nan"),
         powers=tuple(share_power(design, share, parts=assumed.parts, draws=draws, rng=rng()) for share in shares),
         affordable=largest(design, prices, budget) if prices and budget is not None and sum(prices) else None,
@@ -194,6 +197,6 @@ def _larger(design: Design) -> list[tuple[str, Design]]:
     if design.kind not in ("hybrid", "crossed"):
         return []
     return [
-        ("three times the shared items", replace(design, shared=3 * design.shared)),
-        ("twice the countries", replace(design, pools=2 * design.pools)),
+        ("3 x the shared items", replace(design, shared=3 * design.shared)),
+        ("2 x the countries", replace(design, pools=2 * design.pools)),
     ]

@@ -99,6 +99,9 @@ def plan(
     names = request.country_names(countries)
     if price is not None and prices is not None:
         raise UserError("--price and --prices were both given; expected one of them")
+    for name, value in (*(("--share", share) for share in shares), ("--agreement", agreement)):
+        if value is not None and value != value:  # "nan" is within every range
+            raise UserError(f"{name} {value}: expected a number from 0 to 1")
     if agreement is not None and pilot is not None:
         raise UserError("--agreement and --pilot were both given; expected one: a pilot teaches its own agreement")
     by_country = request.prices(prices, names) if prices else ()

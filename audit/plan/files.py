@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from countback.audit.plan import Plan, Row
+from countback.audit.plan.text import exact
 from countback.fetch.errors import UserError
 from countback.models.assignment import Assignment, assign
 from countback.models.identifiability import diagnose
@@ -40,15 +41,6 @@ def as_json(plan: Plan) -> dict[str, Any]:
         "seed": plan.seed,
         "draws": plan.draws,
     }
-
-
-def exact(amount: Any) -> str:
-    """A fraction as a decimal where it is one; prices are, so sums of them are."""
-    digits = 0
-    while (amount * 10**digits).denominator != 1:
-        digits += 1
-    whole = int(amount * 10**digits)
-    return f"{whole // 10**digits}.{whole % 10**digits:0{digits}d}" if digits else str(whole)
 
 
 def _design(design: Design) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from countback.models.planning_power import Parts
 from countback.models.shares import country_share
 from countback.models.votes import tally
 
-MOST_COUNTRIES = 500
+MOST_COUNTRIES = 200
 FORMULA = "=+-@"  # a cell that begins so is run by spreadsheets
 MOST_MONEY = Decimal(10**12)
 FEWEST_PILOT_ITEMS = 20  # with a judge's answer, for the difference to be learned from them
@@ -48,12 +48,19 @@ class Pilot:
 
 def country_names(given: str) -> tuple[str, ...]:
     """ "12" as twelve made-up names, "Pakistan,Nigeria" as those. Raises UserError for names that no list can hold."""
-    if re.fullmatch(r"\s*[+-]?[0-9.]+\s*", given):
-        if not given.strip().isdigit() or not 1 <= int(given[:20]) <= MOST_COUNTRIES:
+    if _is_number(given):
+        if not re.fullmatch("[0-9]{1,6}", given.strip()) or not 1 <= int(given) <= MOST_COUNTRIES:
             raise UserError(f"--countries {given}: expected their names, or a number from 1 to {MOST_COUNTRIES}")
         return tuple(f"country {number + 1}" for number in range(int(given)))
-    names = tuple(name.strip() for row in csv.reader([given], skipinitialspace=True) for name in row)
-    if not names or len(names) > MOST_COUNTRIES:
+    if visible(given) != given or "\n" in given:
+        raise UserError(f"--countries: {visible(given)!r} holds characters that nobody sees; write it without them")
+    try:
+        names = tuple(name.strip() for row in csv.reader([given], skipinitialspace=True, strict=True) for name in row)
+    except csv.Error:
+        raise UserError(
+            f"--countries: {given!r} has a quotation mark without its other half; expected a pair"
+        ) from None
+    if not 1 <= len(names) <= MOST_COUNTRIES:
         raise UserError(f"--countries: found {len(names)} names; expected 1 to {MOST_COUNTRIES}")
     for name in names:
         _check_name(name)
@@ -64,11 +71,17 @@ def country_names(given: str) -> tuple[str, ...]:
     return names
 
 
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _check_name(name: str) -> None:
     if not name:
         raise UserError("--countries: found a name that is empty; expected names with a comma between them")
-    if visible(name) != name or "\n" in name:
-        raise UserError(f"--countries: {visible(name)!r} holds characters that nobody sees; write it without them")
     if unicodedata.normalize("NFKC", name)[0] in FORMULA:
         raise UserError(
             f"--countries: {name!r} begins with {name[0]!r}, and a spreadsheet that opens the assignment would run "

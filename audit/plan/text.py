@@ -11,7 +11,7 @@ from countback.audit.judge.text import table
 from countback.audit.judge.words import counted
 from countback.audit.plan import CLOSE, SURE, WIDTHS_SHOWN, Plan, Row
 from countback.audit.text import width
-from countback.models.planning_cells import KEPT, Lead
+from countback.models.planning_cells import CELLS, DRAWN_CELLS, KEPT, Lead
 from countback.models.planning_power import Power
 
 
@@ -35,6 +35,15 @@ def money(amount: Fraction) -> str:
     return f"{cents // 100:,}.{cents % 100:02d}"
 
 
+def exact(amount: Fraction) -> str:
+    """To the last digit; prices are decimals as they were typed, and so are their sums."""
+    digits = 0
+    while (amount * 10**digits).denominator != 1:
+        digits += 1
+    whole = int(amount * 10**digits)
+    return f"{whole // 10**digits}.{whole % 10**digits:0{digits}d}" if digits else str(whole)
+
+
 def percent(share: float) -> str:
     return f"{100 * share:.0f}%"
 
@@ -53,14 +62,10 @@ def headline(plan: Plan) -> str:
     items = [f"{counted(d.own, 'own item')} a question and country"] if d.own else []
     items += [f"{counted(d.shared, 'item')} shared by all countries"] if d.shared else []
     price = f", {money(plan.asked.cost)}" if plan.prices else ""
+    kind = "One country" if d.kind == "one country" else f"A {d.kind} design: {d.countries} countries"
     return (
-        (
-            f"A {d.kind} design: {'' if d.kind == 'one country' else counted(d.countries, 'countr') + ', '}"
-            f"{counted(d.questions, 'question')}, {' and '.join(items)}, {counted(d.labels, 'label')} of each item: "
-            f"{d.total:,} labels on {d.made:,} items{price}"
-        )
-        .replace("countrs,", "countries,")
-        .replace("countr,", "country,")
+        f"{kind}, {counted(d.questions, 'question')}, {' and '.join(items)}, {counted(d.labels, 'label')} of each "
+        f"item: {d.total:,} labels on {counted(d.made, 'item')}{price}"
     )
 
 
@@ -108,6 +113,9 @@ def _country_line(plan: Plan) -> str:
             "difference may be one between the items. Share some: ten items labelled in every country take "
             f"{10 * design.countries * design.labels:,} labels more{extra}."
         )
+    notes = [power.note for power in plan.asked.powers]
+    if all(notes):
+        return f"Whether countries differ CANNOT BE TOLD, although items are shared: {notes[0]}."
     best = max(power.below + power.above for power in plan.asked.powers)
     block = design.shared * design.countries * design.labels
     own = design.total - block
@@ -154,7 +162,7 @@ def _load_line(plan: Plan) -> str:
     loads = [plan.design.load(country) for country in range(plan.design.countries)]
     low, high = int(min(loads)), -int(-max(loads) // 1)
     idle = " Some would have nothing to do." if low < 1 else ""
-    return f"Each annotator labels {low if low == high else f'{low} to {high}'} items.{idle}"
+    return f"Each annotator labels {low:,}{'' if low == high else f' to {high:,}'} items.{idle}"
 
 
 def _advice(plan: Plan) -> Iterator[str]:
@@ -267,9 +275,9 @@ def cells_table(plan: Plan) -> tuple[list[str], list[list[str]]]:
 
 
 def cells_caption(plan: Plan) -> str:
-    how = "added up exactly for each of 1,000 made-up cells"
+    how = f"added up exactly for each of {CELLS:,} made-up cells"
     if not all(cell.enumerated for cell in plan.cells):
-        how = "added up for 1,000 made-up cells, drawn for 200 where there are too many values"
+        how = f"added up for {CELLS:,} made-up cells, drawn for {DRAWN_CELLS} where there are too many values"
     return (
         "letter right: as above. kept: how often resampled items give the letter again; one item always does. kept "
         f"in < {percent(KEPT)}: share of cells where they do so more rarely than that. {how[0].upper()}{how[1:]}."
@@ -315,16 +323,16 @@ def _judge(plan: Plan) -> Iterator[str]:
 
 
 def costs_table(plan: Plan) -> tuple[list[str], list[list[str]]]:
-    """Header and rows of what the design asked for costs by country."""
+    """Header and rows of what the design asked for costs, by country where their prices differ."""
     each = plan.design.items * plan.design.labels
     rows = [
-        [name, f"{each:,}", f"{float(price):g}", money(amount)]
+        [name, f"{each:,}", exact(price), money(amount)]
         for name, price, amount in zip(plan.names, plan.prices, plan.asked.costs, strict=True)
     ]
-    return ["country", "labels", "price", "cost"], [
-        *rows,
-        ["all", f"{plan.design.total:,}", "", money(plan.asked.cost)],
-    ]
+    if len(rows) > 1:
+        rows = rows if len(set(plan.prices)) > 1 else [["each", *rows[0][1:]]]
+        rows.append(["all", f"{plan.design.total:,}", "", money(plan.asked.cost)])
+    return ["country", "labels", "price", "cost"], rows
 
 
 def _costs(plan: Plan) -> Iterator[str]:
