@@ -272,8 +272,12 @@ def _null(picture: NullPicture, salt: str, ids: Collection[str]) -> tuple[tuple[
         ends = f"{plain(null.low)} to {plain(null.high)}" if null.low is not None and null.high is not None else ""
         cells = [null.name, "" if null.observed is None else plain(null.observed),
                  "" if null.mean is None else plain(null.mean), ends, "" if null.p is None else _p(null.p)]  # fmt: skip
-        body.append((*map(Entry, cells), _claim(picture.paper, null.claims[0] if null.claims else "", "", ids)))
-    tables = [Table(picture.title, columns, tuple(body)), *(_bin_table(null) for null in picture.nulls if null.counts)]
+        claim = _claim(picture.paper, null.claims[0] if null.claims else "", "", ids)
+        body.append((*map(Entry, cells), claim))
+    tables = [Table(picture.title, columns, tuple(body))]
+    bins = tuple((Entry(null.name), Entry(_bins(null))) for null in picture.nulls if null.counts)
+    if bins:
+        tables.append(Table("How many draws gave which value", ("null", "value: draws"), bins))
     return (drawing,), tuple(tables)
 
 
@@ -293,15 +297,12 @@ def null_words(null: Histogram) -> str:
     return "; ".join(said)
 
 
-def _bin_table(null: Histogram) -> Table:
-    """The histogram's bars: whole numbers where each bin holds one, else from and to."""
-    whole = all(high - low == 1 for low, high in zip(null.edges, null.edges[1:], strict=False))
-    names = [
-        plain((low + high) / 2) if whole else f"{plain(low)} to {plain(high)}"
-        for low, high in zip(null.edges, null.edges[1:], strict=False)
-    ]
-    rows = tuple((Entry(name), Entry(f"{count:,}")) for name, count in zip(names, null.counts, strict=False) if count)
-    return Table(f"{null.name}: {null.draws or sum(null.counts):,} draws", ("value", "draws"), rows)
+def _bins(null: Histogram) -> str:
+    """ "0: 303; 1: 1,512" where each bin holds one whole number, else "from 0.01: 303"."""
+    pairs = list(zip(null.edges, null.edges[1:], strict=False))
+    whole = all(high - low == 1 for low, high in pairs)
+    names = [plain((low + high) / 2) if whole else f"from {plain(low)}" for low, high in pairs]
+    return "; ".join(f"{name}: {count:,}" for name, count in zip(names, null.counts, strict=False) if count)
 
 
 def _grid(picture: GridPicture, salt: str, ids: Collection[str]) -> tuple[tuple[str, ...], tuple[Table, ...]]:
