@@ -1,4 +1,4 @@
-"""Posteriors made by hand for the tests of `countback fit`: every number that they lead to is arithmetic in sight."""
+"""Labels and posteriors made by hand for the tests of `countback fit`, so that what follows is arithmetic in sight."""
 
 from __future__ import annotations
 
@@ -6,11 +6,34 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from countback.audit.fit.run import Options
+from countback.audit.fit.options import Options
+from countback.audit.fit.source import File, Labels
 from countback.models.ordinal import RESIDUAL, Gates, OrdinalData, Posterior
 
 PASSED = Gates(1.001, 1200.0, 900.0, 0.0, False, True)
 FAILED = Gates(1.32, 40.0, 25.0, 0.02, True, False, "r-hat 1.32 is above 1.01")
+
+
+def grid(*, shared: bool = True, countries: int = 3, people: int = 3, items: int = 12, questions: int = 1) -> Labels:
+    """Every person of a country labels every item of it once a question; labels 0, 1, 2 in turn."""
+    item, country, annotator, question = (
+        np.array(codes).ravel()
+        for codes in np.meshgrid(
+            np.arange(items), np.arange(countries), np.arange(people), np.arange(questions), indexing="ij"
+        )
+    )
+    if not shared:
+        item = item + items * country
+    annotator = annotator + people * country
+    shape = (int(item.max()) + 1, countries, questions)
+    keys, unit = np.unique(np.ravel_multi_index((item, country, question), shape), return_inverse=True)
+    unit_item, unit_country, unit_question = np.unravel_index(keys, shape)
+    return Labels(
+        "made-up.csv", item, country, annotator, question, (item * 5 + annotator * 3 + item * annotator) % 7 % 3, unit,
+        unit_item, unit_country, unit_question, ("A", "B", "C"), tuple(f"country {c}" for c in range(countries)),
+        tuple(f"q{k}" for k in range(questions)) if questions > 1 else ("",), (), {"blank": 4},
+        (File("made-up.csv", "ab" * 32, "given"),), (), (),
+    )  # fmt: skip
 
 
 def posterior(

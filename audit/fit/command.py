@@ -9,10 +9,11 @@ from typing import Any
 
 import click
 from countback.audit.fit.files import write_folder
-from countback.audit.fit.run import NUTS, Options, fit_labels, parse_prior, priors
+from countback.audit.fit.options import APPROXIMATE, NUTS, Options, parse_prior, priors
+from countback.audit.fit.run import fit_labels
 from countback.audit.fit.source import read_labels
 from countback.audit.fit.text import present
-from countback.audit.fit.tree import APPROXIMATE, as_json
+from countback.audit.fit.tree import as_json
 from countback.audit.sources import Sources
 from countback.fetch.errors import UserError
 
@@ -27,6 +28,8 @@ READING = ("reader", "columns", "judge_columns", "codebook", "choices")
     "approximate"
 )
 @click.argument("target", metavar="PAPER|LABELS")
+@click.option("--model", type=click.Choice(["human", "joint"]), default="human", show_default=True,
+              help="Humans; or humans, and after that humans and judges together.")  # fmt: skip
 @click.option("--engine", type=click.Choice([NUTS, APPROXIMATE]), help="How; else nuts where installed and feasible.")
 @click.option(
     "--prior", metavar="PRIOR", help="That numbers are given for: R2D2(2, 2; 1) (default), HalfNormal(0.5) ..."
@@ -87,6 +90,7 @@ def run(target: str, *, json_file: str | None, out: Path | None, quiet: bool, **
         chains=options["chains"],
         jobs=options["jobs"],
         progress=telling,
+        joint=options["model"] == "joint",
     )
     found = fit_labels(labels, chosen, tell)
     if json_file == "-":

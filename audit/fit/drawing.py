@@ -12,10 +12,10 @@ from html import escape
 
 import numpy as np
 from countback.audit.fit import words as w
-from countback.audit.fit.tree import Found, Span
+from countback.audit.fit.tree import Found, Joint, Span
 from countback.models.ordinal import SURE, THRESHOLD
 
-NAMES = ("parts", "countries", "sweep", "below", "ranks")
+NAMES = ("parts", "countries", "sweep", "below", "flattening", "ranks")
 BINS = 10
 WIDTH, LEFT, RIGHT, ROW, TOP = 720, 250, 20, 26, 34
 STYLE = (
@@ -58,6 +58,8 @@ def drawings(found: Found) -> list[Drawing]:
             out.append(countries(found))
     if not found.fence and any(fit.passed for fit in found.fits):
         out += [sweep(found), below(found)]
+    if found.joint is not None and found.joint.passed:
+        out.append(flattening(found, found.joint))
     if found.chains:
         out.append(ranks(found))
     return out
@@ -119,6 +121,21 @@ def below(found: Found) -> Drawing:
     ticks = [(t / 4, f"{t / 4:g}") for t in range(5)]
     names = [str(fit.posterior.prior) for fit in fits]
     return _rows("below", title, told, names, marks, (0, 1), ticks, limits=(1 - SURE, SURE))
+
+
+def flattening(found: Found, joint: Joint) -> Drawing:
+    """How widely each judge spreads countries, beside the people asked."""
+    spans = [Span(judge.latent.median, judge.latent.low, judge.latent.high) for judge in joint.judges]
+    names = [judge.judge for judge in joint.judges]
+    most = max(2.0, 1.05 * max(span.high for span in spans))
+    ticks = [(t, f"{t:g}") for t in _multiples(0.0, most, _step(most))]
+    told = "; ".join(
+        f"{judge.judge} {w.flat_row(judge)[1]}, probability below 1 {w.probability(judge.flatter)}"
+        for judge in joint.judges
+    )
+    title = w.marked(found, "Spread of a judge's country effects over that of the people asked, in logits")
+    marks = [Mark(row, span) for row, span in enumerate(spans)]
+    return _rows("flattening", title, f"{told}. {w.PANEL}", names, marks, (0, most), ticks, limits=(1.0,))
 
 
 def ranks(found: Found) -> Drawing:

@@ -2,52 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from countback.audit.fit.options import APPROXIMATE, DRAWS, NUTS, Options, choose
 from countback.audit.fit.source import Labels
-from countback.audit.fit.tree import APPROXIMATE, Fit, Found, summed_up
+from countback.audit.fit.tree import Fit, Found, Joint, summed_up
 from countback.audit.recount import kit
 from countback.claims import resolve_share
 from countback.fetch.errors import UserError
 from countback.models.identifiability import Design, diagnose, explain
 from countback.models.ordinal import (
-    R2D2,
-    SWEEP,
     THRESHOLD,
-    HalfNormal,
     OrdinalData,
     Posterior,
-    Prior,
     answer,
     decide,
     ordinal_data,
 )
-from countback.models.sampling import available, versions
+from countback.models.sampling import versions
 from countback.models.shares import CountryShare, country_share
 from numpy.typing import NDArray
-
-NUTS = "nuts"
-MOST_ROWS = 20_000  # with more, sampling takes hours
-_DRAWS = {NUTS: 1000, APPROXIMATE: 4000}
-
-
-@dataclass(frozen=True)
-class Options:
-    """How to fit. `engine` None chooses; `priors` begin with the one that numbers are given for; `draws` are of each
-    chain, or in all where there are no chains."""
-
-    engine: str | None = None
-    priors: tuple[Prior, ...] = SWEEP
-    leave_out: tuple[str, ...] = ()
-    seed: int = 20261129
-    draws: int | None = None
-    chains: int = 4
-    jobs: int | None = None
-    progress: bool = False
 
 
 def fit_labels(labels: Labels, options: Options, tell: Callable[[str], None] = lambda line: None) -> Found:
@@ -67,10 +43,12 @@ def fit_labels(labels: Labels, options: Options, tell: Callable[[str], None] = l
     )
     fence = _fence(design, data, labels)
     engine, why = choose(options.engine, len(data.weight))
+    judged = _judges(labels, design, options, engine, tell) if options.joint else None
     fits = []
     for number, posterior in enumerate(_posteriors(engine, data, options, tell)):
         rng = np.random.default_rng([options.seed, number])
         fits.append(summed_up(posterior, answer(posterior, rng), rng))
+    joint = None if judged is None else judged()
     tell("the share without a model")
     moments = _moments(labels)
     swept = len(fits) > 1
@@ -88,58 +66,24 @@ def fit_labels(labels: Labels, options: Options, tell: Callable[[str], None] = l
         decision="" if fence or not swept else decide([fit.answer for fit in fits]),
         rule={} if fence else _ruled(fits, moments, design),
         moments=moments,
+        joint=joint,
         versions={**kit(), **(versions() if engine == NUTS else {})},
     )
 
 
-def parse_prior(text: str) -> Prior:
-    """ "R2D2", "R2D2(2, 2; 1)" or "HalfNormal(0.5)", as they are printed."""
-    found = re.fullmatch(r"\s*(R2D2|HalfNormal)\s*(?:\(([^()]*)\))?\s*", text, re.IGNORECASE)
-    try:
-        numbers = [float(part) for part in re.split(r"[,;]", found[2])] if found and found[2] else []
-        if found and all(0 < number < np.inf for number in numbers):
-            if found[1].lower() == "r2d2" and len(numbers) in (0, 2, 3):
-                return R2D2(*numbers)
-            if found[1].lower() == "halfnormal" and len(numbers) == 1:
-                return HalfNormal(numbers[0])
-    except ValueError:
-        pass
-    raise UserError(
-        f"--prior {text!r} is not understood; expected one such as "
-        f"{', '.join(map(str, SWEEP[:3]))}, with numbers above 0"
-    )
+def _judges(
+    labels: Labels, design: Design, options: Options, engine: str, tell: Callable[[str], None]
+) -> Callable[[], Joint]:
+    """The joint fit, still to be called, so that judges which cannot be fitted are refused before humans are."""
+    from countback.audit.fit.judges import fit_judges, judges_of
 
-
-def priors(main: Prior | None, *, sweep: bool) -> tuple[Prior, ...]:
-    """The prior that numbers are given for, and the others of the sweep."""
-    first = main if main is not None else SWEEP[0]
-    return (first, *(prior for prior in SWEEP if prior != first)) if sweep else (first,)
-
-
-def choose(engine: str | None, rows: int) -> tuple[str, str]:
-    """The engine and why. Raises UserError where the one that was asked for is not installed."""
-    try:
-        available("nutpie")
-        missing = ""
-    except UserError as error:
-        missing = str(error)
-    if engine == NUTS and missing:
-        raise UserError(f"--engine nuts: {missing}; --engine approximate needs nothing")
-    if engine is not None:
-        return engine, "asked for"
-    if missing:
-        return APPROXIMATE, f"nothing is sampled: {missing}"
-    if rows > MOST_ROWS:
-        return APPROXIMATE, (
-            f"{rows:,} rows are more than the {MOST_ROWS:,} that are sampled without being asked to; --engine nuts "
-            "samples them all the same and may take hours"
-        )
-    return NUTS, "installed"
+    data, notes = judges_of(labels, design, options, engine)
+    return lambda: fit_judges(data, notes, options.priors[0], options, tell)
 
 
 def _posteriors(engine: str, data: OrdinalData, options: Options, tell: Callable[[str], None]) -> Iterable[Posterior]:
     """One for each prior, in their order."""
-    draws = options.draws or _DRAWS[engine]
+    draws = options.draws or DRAWS[engine]
     if engine == APPROXIMATE:
         from countback.models.approximate import sweep_approximate
 

@@ -42,10 +42,12 @@ class File:
 
 @dataclass(frozen=True)
 class Judge:
-    """One judge's labels, shape (units,): places on the scale, -1 where it gave none."""
+    """One judge's labels, shape (units,): places on the scale, -1 where it gave none. `everywhere`: one answer to an
+    item stands for every country."""
 
     name: str
     answers: Codes
+    everywhere: bool = False
 
     @property
     def missing(self) -> int:
@@ -145,7 +147,7 @@ def _of_file(
     lines = [line for report in reports for line in report.lines(public=True)]
     units = _Units(
         study.unit, study.annotator, study.label, study.item, study.country, study.question,
-        tuple(Judge(judge.name, judge.answers) for judge in study.judges),
+        tuple(Judge(judge.name, judge.answers, judge.everywhere) for judge in study.judges),
     )  # fmt: skip
     return _labels(
         path.name,
@@ -252,7 +254,7 @@ def _labels(
         scale=scale,
         countries=table.countries,
         questions=table.questions,
-        judges=tuple(Judge(judge.name, place[judge.answers[kept]]) for judge in units.judges),
+        judges=tuple(replace(judge, answers=place[judge.answers[kept]]) for judge in units.judges),
         **rest,
     )
 

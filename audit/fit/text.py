@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import click
 from countback.audit.fit import words as w
@@ -17,7 +17,8 @@ from countback.models.identifiability import explain
 
 def present(found: Found) -> str:
     """The whole answer of `countback fit`."""
-    parts = [_head(found), _design(found), _gates(found), _country(found), _parts(found), _effects(found), _read(found)]
+    parts = [_head(found), _design(found), _gates(found), _country(found), _parts(found), _effects(found)]
+    parts += [_judges(found), _read(found)]
     return "\n".join(line for part in parts for line in part)
 
 
@@ -30,6 +31,12 @@ def _wrap(text: str, first: str = "- ") -> str:
 
 def _title(found: Found, text: str) -> str:
     return click.style(w.marked(found, text), bold=True)
+
+
+def _listed(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
+    longest = max(len(name) for name, _ in rows)
+    for name, text in rows:
+        yield f"    {visible(name):<{longest}}  {text}"
 
 
 def _head(found: Found) -> Iterator[str]:
@@ -65,10 +72,18 @@ def _design(found: Found) -> Iterator[str]:
 def _gates(found: Found) -> Iterator[str]:
     yield _title(found, "WHETHER THE FIT WORKED")
     yield _wrap(w.engine_words(found))
-    yield from table(w.GATE_COLUMNS, [w.gate_row(fit) for fit in found.fits])
+    yield from table(w.GATE_COLUMNS, gate_rows(found))
     for line in w.failures(found):
         yield _wrap(line, "! ")
     yield ""
+
+
+def gate_rows(found: Found) -> list[list[str]]:
+    """A row for each fit."""
+    rows = [w.gate_row(str(fit.posterior.prior), fit.posterior.gates) for fit in found.fits]
+    if found.joint is not None:
+        rows.append(w.gate_row(f"{found.joint.posterior.prior} with judges", found.joint.posterior.gates))
+    return rows
 
 
 def _country(found: Found) -> Iterator[str]:
@@ -78,8 +93,7 @@ def _country(found: Found) -> Iterator[str]:
     main = found.main
     if main.passed:
         yield f"  prior {main.posterior.prior}, median and 95% interval"
-        rows = [[text, w.share(main.shares[name])] for name, text in SHARES.items()]
-        yield from table(("", ""), rows)
+        yield from _listed([(text, w.share(main.shares[name])) for name, text in SHARES.items()])
     moments = found.moments
     if isinstance(moments, str):
         yield _wrap(f"without a model, by moments: none: {moments}")
@@ -156,7 +170,30 @@ def _effects(found: Found) -> Iterator[str]:
         return
     yield _title(found, "COUNTRIES")
     yield f"  effect in logits [95%]; above 0 is towards {found.labels.scale[-1]!r}"
-    yield from table(("", ""), [[name, w.logits(effect, "+")] for name, effect in found.main.countries])
+    yield from _listed([(name, w.logits(effect, "+")) for name, effect in found.main.countries])
+    yield ""
+
+
+def _judges(found: Found) -> Iterator[str]:
+    joint = found.joint
+    if joint is None:
+        return
+    yield _title(found, "JUDGES BESIDE THE PEOPLE ASKED")
+    if joint.passed:
+        yield f"  prior {joint.posterior.prior}, median and {joint.level:.0%} interval"
+        yield from table(w.FLAT_COLUMNS, [w.flat_row(judge) for judge in joint.judges])
+        yield "  judge's lean less the people's, in hundredths of the scale"
+        for judge in joint.judges:
+            gaps = ", ".join(f"{place} {w.gap(span)}" for place, span in judge.gap.items())
+            yield _wrap(f"{judge.judge}: {gaps}")
+        yield _wrap(w.PANEL)
+        if found.fence:
+            yield _wrap(w.PANEL_NESTED, "! ")
+    for judge, missing, spare in zip(joint.judges, joint.missing, joint.unmatched, strict=True):
+        if missing or spare:
+            yield _wrap(f"judge {judge.judge}: {missing:,} labels missing and {spare:,} beside no human's are left out")
+    for note in joint.notes:
+        yield _wrap(note)
     yield ""
 
 

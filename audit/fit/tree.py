@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from countback.audit.fit.options import APPROXIMATE
 from countback.audit.fit.source import Labels
 from countback.audit.judge.tree import plain
 from countback.models.identifiability import Design
 from countback.models.ordinal import RESIDUAL, Floats, OrdinalData, Posterior, Prior, ShareAnswer, Shares, shares
 from countback.models.shares import CountryShare
 
+if TYPE_CHECKING:
+    from countback.models.flattening import JointPosterior, JudgeFlattening
+
 SCHEMA = "countback.fit/1"
 LEVEL = 0.95
-APPROXIMATE = "approximate"
 COUNTRY_EFFECTS = ("country", "country:question")  # what takes in content where countries have items of their own
 
 
@@ -55,6 +58,23 @@ class Fit:
 
 
 @dataclass(frozen=True)
+class Joint:
+    """The model of humans and judges together, under the prior that numbers are given for, and what it says of each
+    judge beside the people and items that were there. `notes` say which judges are not in it and why."""
+
+    posterior: JointPosterior
+    judges: tuple[JudgeFlattening, ...]
+    level: float
+    missing: tuple[int, ...]
+    unmatched: tuple[int, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def passed(self) -> bool:
+        return self.posterior.gates.passed
+
+
+@dataclass(frozen=True)
 class Found:
     """The whole answer. `fence` says why the country's effect is not one of countries alone; empty where it is.
 
@@ -77,6 +97,7 @@ class Found:
     decision: str
     rule: Mapping[str, str]
     moments: CountryShare | str
+    joint: Joint | None
     versions: Mapping[str, str]
 
     @property
@@ -85,7 +106,7 @@ class Found:
 
     @property
     def passed(self) -> bool:
-        return all(fit.passed for fit in self.fits)
+        return all(fit.passed for fit in self.fits) and (self.joint is None or self.joint.passed)
 
     @property
     def exit_code(self) -> int:
@@ -166,6 +187,28 @@ def as_json(found: Found) -> dict[str, Any]:
         "rule of cubes/p2": dict(found.rule),
         "moments": found.moments if isinstance(found.moments, str) else _moments(found.moments),
         "fits": [_fit_json(fit, found.fence) for fit in found.fits],
+        "flattening": None if found.joint is None else _joint_json(found.joint),
+    }
+
+
+def _joint_json(joint: Joint) -> dict[str, Any]:
+    posterior = joint.posterior
+    told = {
+        "engine": posterior.engine,
+        "prior": str(posterior.prior),
+        "draws": len(posterior.sd),
+        "seed": posterior.seed,
+        "gates": plain(posterior.gates),
+        "level": joint.level,
+        "holds for": "the annotators who were there and the items they labelled",
+        "notes": list(joint.notes),
+    }
+    if not joint.passed:
+        return {**told, "verdict": "unchecked: model fit failed"}
+    counted = zip(joint.judges, joint.missing, joint.unmatched, strict=True)
+    return {
+        **told,
+        "judges": [{**plain(judge), "missing": missing, "unmatched": spare} for judge, missing, spare in counted],
     }
 
 

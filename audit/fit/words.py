@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from countback.audit.fit.tree import APPROXIMATE, COUNTRY_EFFECTS, Fit, Found, Span
+from countback.audit.fit.options import APPROXIMATE
+from countback.audit.fit.tree import COUNTRY_EFFECTS, Found, Span
 from countback.audit.judge.words import counted, listed
-from countback.models.ordinal import SURE, THRESHOLD
+from countback.models.ordinal import SURE, THRESHOLD, Gates
+
+if TYPE_CHECKING:
+    from countback.models.flattening import Interval, JudgeFlattening
 
 LIMIT = f"{100 * THRESHOLD:.0f}%"
 SYNTHETIC = "SYNTHETIC: these labels were made up to stand in for a release; nothing here is a finding about anything."
@@ -40,7 +46,8 @@ def scope(found: Found) -> str:
     asked = f", {len(labels.asked)} questions together" if len(labels.asked) > 1 else ""
     if len(labels.asked) == 1 and labels.asked[0]:
         asked = f", question {labels.asked[0]}"
-    judges = f"; {counted(len(labels.judges), 'judge')} not in this model" if labels.judges else ""
+    apart = f"; {counted(len(labels.judges), 'judge')} not in this model (--model joint)" if labels.judges else ""
+    judges = apart if found.joint is None else f"; {counted(len(found.joint.judges), 'judge')}"
     return (
         f"{labels.name}: {design.labels:,} valid labels by {counted(design.annotators, 'human')} on "
         f"{counted(design.items, 'item')} in {len(design.countries)} countries{asked}; scale "
@@ -73,15 +80,14 @@ def part_name(name: str, found: Found) -> str:
     return "item, within a country" if name == "item" and found.design.kind == "nested" else name
 
 
-def gate_row(fit: Fit) -> list[str]:
-    """Prior, r-hat, bulk and tail ESS, share of divergences, whether it was tried again, and what that comes to."""
-    gates = fit.posterior.gates
+def gate_row(name: str, gates: Gates) -> list[str]:
+    """Name, r-hat, bulk and tail ESS, share of divergences, whether it was tried again, and what that comes to."""
 
     def told(value: float, form: str) -> str:
         return format(value, form) if np.isfinite(value) else "none"
 
     return [
-        str(fit.posterior.prior),
+        name,
         told(gates.rhat, ".3f"),
         told(gates.ess_bulk, ",.0f"),
         told(gates.ess_tail, ",.0f"),
@@ -101,6 +107,9 @@ def failures(found: Found) -> list[str]:
         for fit in found.fits
         if not fit.passed
     ]
+    if found.joint is not None and not found.joint.passed:
+        why = found.joint.posterior.gates.why
+        lines.append(f"humans and judges together: {FAILED}" + (f": {why}" if why else ""))
     if not lines:
         return []
     spare = [name for name in ("item:country", "country:question") if name in found.data.names]
@@ -148,6 +157,29 @@ def rule_words(found: Found) -> str:
         f"The rule of prediction cubes/p2 (confirmed: the 95% interval lies at or above {LIMIT}; broken: below it) on "
         f"these intervals: {said}."
     )
+
+
+PANEL = (
+    "This holds for the people who were there and the items they labelled, not for countries in general. A ratio of 1: "
+    "the judge's leans are spread over countries as widely as those of the people asked; below 1 less, 0 not at all. "
+    "Below 1 is by itself no fault: what spreads the people asked is partly the chance of who was asked."
+)
+PANEL_NESTED = (
+    "Each country has its own items, so what spreads the people asked may be what their items hold. A judge's gap in a "
+    "country is between answers to the same items, and stands all the same."
+)
+FLAT_COLUMNS = ("judge", "spread in logits", "spread of leans", "slope", "P(logits < 1)")
+
+
+def flat_row(judge: JudgeFlattening) -> list[str]:
+    """A judge's ratios of spreads, the slope of its leans on the panels', and the probability that it is flatter."""
+    spans = (judge.latent, judge.ratio, judge.slope)
+    return [judge.judge, *(f"{s.median:.2f} [{s.low:.2f}, {s.high:.2f}]" for s in spans), probability(judge.flatter)]
+
+
+def gap(span: Interval) -> str:
+    """A difference of leans in hundredths."""
+    return f"{100 * span.median:+.0f} [{100 * span.low:+.0f}, {100 * span.high:+.0f}]"
 
 
 def engine_words(found: Found) -> str:

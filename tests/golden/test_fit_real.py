@@ -53,7 +53,7 @@ def test_rtp_lx_one_question_on_its_own_scale(shared: Path) -> None:
 
 
 def test_label_studio_without_countries(shared: Path) -> None:
-    from countback.audit.fit.run import Options, fit_labels
+    from countback.audit.fit.options import Options, fit_labels
     from countback.fetch.errors import UserError
 
     labels = read(shared / "data" / "label_studio" / "LEOKA_team_6.json")

@@ -9,42 +9,22 @@ from dataclasses import replace
 import click
 import numpy as np
 import pytest
+from countback.audit.fit import options as fit_options
 from countback.audit.fit import run, text
 from countback.audit.fit.drawing import drawings
-from countback.audit.fit.run import Options, choose, fit_labels, parse_prior, priors
+from countback.audit.fit.options import Options, choose, parse_prior, priors
+from countback.audit.fit.run import fit_labels
 from countback.audit.fit.source import File, Labels
 from countback.audit.fit.tree import Found, as_json
 from countback.fetch.errors import UserError
 from countback.models import sampling
 from countback.models.ordinal import R2D2, SWEEP, HalfNormal
-from fit_data import Engine
-
-
-def labels(*, shared: bool = True, countries: int = 3, people: int = 3, items: int = 12, questions: int = 1) -> Labels:
-    """Every person of a country labels every item of it once a question; labels 0, 1, 2 in turn."""
-    item, country, annotator, question = (
-        np.array(codes).ravel()
-        for codes in np.meshgrid(
-            np.arange(items), np.arange(countries), np.arange(people), np.arange(questions), indexing="ij"
-        )
-    )
-    if not shared:
-        item = item + items * country
-    annotator = annotator + people * country
-    shape = (int(item.max()) + 1, countries, questions)
-    keys, unit = np.unique(np.ravel_multi_index((item, country, question), shape), return_inverse=True)
-    unit_item, unit_country, unit_question = np.unravel_index(keys, shape)
-    return Labels(
-        "made-up.csv", item, country, annotator, question, (item * 5 + annotator * 3 + item * annotator) % 7 % 3, unit,
-        unit_item, unit_country, unit_question, ("A", "B", "C"), tuple(f"country {c}" for c in range(countries)),
-        tuple(f"q{k}" for k in range(questions)) if questions > 1 else ("",), (), {"blank": 4},
-        (File("made-up.csv", "ab" * 32, "given"),), (), (),
-    )  # fmt: skip
+from fit_data import Engine, grid
 
 
 def found(monkeypatch: pytest.MonkeyPatch, engine: Engine, table: Labels | None = None, **options) -> Found:
     monkeypatch.setattr(run, "_posteriors", engine)
-    return fit_labels(table or labels(), Options(engine="nuts", **options))
+    return fit_labels(table or grid(), Options(engine="nuts", **options))
 
 
 def present(result: Found) -> str:
@@ -117,7 +97,7 @@ def test_one_prior_alone_decides_nothing(monkeypatch):
 
 
 def test_nested_items_give_no_share_and_no_decision(monkeypatch):
-    result = found(monkeypatch, Engine([HUNDREDTH] * 10), labels(shared=False))
+    result = found(monkeypatch, Engine([HUNDREDTH] * 10), grid(shared=False))
     said, tree = present(result), as_json(result)
     assert result.exit_code == 3
     assert result.decision == ""
@@ -137,7 +117,7 @@ def test_nested_items_give_no_share_and_no_decision(monkeypatch):
 
 
 def test_one_annotator_a_country_is_fenced_too(monkeypatch):
-    result = found(monkeypatch, Engine([HUNDREDTH]), labels(people=1))
+    result = found(monkeypatch, Engine([HUNDREDTH]), grid(people=1))
     assert result.exit_code == 3
     assert "one annotator" in result.fence
     assert "country with its annotator" in present(result)
@@ -178,7 +158,7 @@ def test_rule_of_the_registered_prediction(monkeypatch):
 
 
 def test_synthetic_and_approximate_are_said_wherever_numbers_are(monkeypatch):
-    table = replace(labels(), synthetic=True)
+    table = replace(grid(), synthetic=True)
     monkeypatch.setattr(run, "_posteriors", Engine([HUNDREDTH] * 9))
     result = fit_labels(table, Options(engine="approximate"))
     said = present(result)
@@ -198,7 +178,7 @@ def test_synthetic_and_approximate_are_said_wherever_numbers_are(monkeypatch):
 
 
 def test_unverified_release_is_said(monkeypatch):
-    table = replace(labels(), files=(File("paper/a.zip", "cd" * 32, "unverified"),))
+    table = replace(grid(), files=(File("paper/a.zip", "cd" * 32, "unverified"),))
     result = found(monkeypatch, Engine([TENTH]), table)
     assert present(result).startswith("UNVERIFIED")
     assert as_json(result)["unverified"] is True
@@ -220,7 +200,7 @@ def test_json_is_plain_and_repeats_itself(monkeypatch):
 
 def test_drawings_are_whole_and_say_in_words_what_they_show(monkeypatch):
     names = ("country 0", 'a "quoted" & <odd> name', "country 2")
-    table = replace(labels(), countries=names)
+    table = replace(grid(), countries=names)
     result = found(monkeypatch, Engine([HUNDREDTH] * 80 + [TENTH] * 20), table)
     again = found(monkeypatch, Engine([HUNDREDTH] * 80 + [TENTH] * 20), table)
     made = drawings(result)
@@ -272,7 +252,7 @@ def test_doing_without_annotators_is_warned_of(monkeypatch):
 
 def test_questions_are_effects_and_said_to_be(monkeypatch):
     engine = Engine([HUNDREDTH] * 5)
-    result = found(monkeypatch, engine, labels(questions=2))
+    result = found(monkeypatch, engine, grid(questions=2))
     assert "question" in engine.asked[0][1].names
     assert "2 questions in one model" in words(result)
     assert isinstance(result.moments, str)
@@ -306,7 +286,7 @@ def test_the_main_prior_comes_first_and_is_fitted_once():
 
 def test_engine_is_chosen_by_what_is_installed_and_by_size(monkeypatch):
     assert choose("approximate", 10)[0] == "approximate"
-    monkeypatch.setattr(run, "available", lambda sampler: sampler)
+    monkeypatch.setattr(fit_options, "available", lambda sampler: sampler)
     assert choose(None, 20_000)[0] == "nuts"
     engine, why = choose(None, 20_001)
     assert engine == "approximate"
@@ -314,7 +294,7 @@ def test_engine_is_chosen_by_what_is_installed_and_by_size(monkeypatch):
     assert "--engine nuts" in why
     assert choose("nuts", 10**6)[0] == "nuts"
     monkeypatch.setattr("countback.models.sampling.find_spec", lambda name: None)
-    monkeypatch.setattr(run, "available", sampling.available)
+    monkeypatch.setattr(fit_options, "available", sampling.available)
     engine, why = choose(None, 10)
     assert engine == "approximate"
     assert "pip install 'countback[models]'" in why
