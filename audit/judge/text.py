@@ -24,6 +24,7 @@ from countback.audit.text import width
 from countback.models.identifiability import FEW_ANNOTATORS, explain
 
 _MOST_ROWS = 60
+FLATTER = "flatter"
 
 
 def present(audit: Audit) -> str:
@@ -221,7 +222,7 @@ def raters_line(report: JudgeReport) -> str:
 def flat_caution(audit: Audit, report: JudgeReport) -> str:
     """What flatter leans do not show yet, where few people stand for a country."""
     few = int(audit.design.annotators_in.min())
-    if few >= FEW_ANNOTATORS or all(flat.skipped for flat in report.flat):
+    if few >= FEW_ANNOTATORS or not any(_reading(flat) == FLATTER for flat in report.flat):
         return ""
     return (
         f"flatter than {few} people a country is not yet flatter than a country: one judge reads for all "
@@ -243,11 +244,16 @@ def flat_line(flat: Flat) -> str:
     )
     if not (flat.noise_p <= 0.05):
         return said + f"; noise alone spreads humans so in {share(flat.noise_p, 0)} of draws: no flattening can be read"
-    ratio = flat.ratio
-    if not ratio.usable:
-        return said + f"; their ratio: {number(ratio)}"
-    reading = "flatter" if ratio.high < 1 else "wider" if ratio.low > 1 else "no difference shown"
-    return said + f"; ratio {number(ratio)}: {reading}"
+    if not flat.ratio.usable:
+        return said + f"; their ratio: {number(flat.ratio)}"
+    return said + f"; ratio {number(flat.ratio)}: {_reading(flat)}"
+
+
+def _reading(flat: Flat) -> str:
+    """What the ratio of spreads shows; nothing where noise alone may have spread the humans, or there is none."""
+    if flat.ratio is None or not flat.ratio.usable or not (flat.noise_p <= 0.05):
+        return ""
+    return FLATTER if flat.ratio.high < 1 else "wider" if flat.ratio.low > 1 else "no difference shown"
 
 
 def _named(what: str, part: str) -> str:

@@ -1,19 +1,17 @@
-"""The report in a browser: opens, filters, links, prints and fits; skipped where playwright or Chromium is absent."""
+"""The report of all papers in a browser: its filter, search and links. test_pages_browser has what every page does."""
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
+from tests.functional import browsing
+
 pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")
-playwright = pytest.importorskip("playwright.sync_api")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium (Debian: chromium)")]
+pytestmark = [pytest.mark.slow, browsing.NEEDS_CHROMIUM]
 
 
 @pytest.fixture(scope="module")
@@ -28,42 +26,15 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+def chromium() -> Iterator[Any]:
+    with browsing.browser() as started:
         yield started
-        started.close()
 
 
 @pytest.fixture
-def open_page(browser: Any, address: str) -> Iterator[Any]:
-    contexts = []
-
-    def opened(**settings: Any) -> Any:
-        contexts.append(browser.new_context(**settings))
-        page = contexts[-1].new_page()
-        page.said = []
-        page.on("console", lambda message: page.said.append(message.text))
-        page.on("pageerror", lambda error: page.said.append(str(error)))
-        page.on("request", lambda request: page.said.append(request.url) if request.url != address else None)
-        page.goto(address)
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [320, 800, 1600])
-def test_it_opens_without_a_word_and_without_sideways_scroll(open_page, width, scheme):
-    page = open_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    assert page.said == []
-    assert page.evaluate("document.documentElement.scrollWidth") == width
-    page.evaluate("for (const part of document.querySelectorAll('.group')) part.style.contentVisibility = 'visible'")
-    assert page.evaluate("document.documentElement.scrollWidth") == width
-    dark = page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(22, 22, 22)"
-    assert dark == (scheme == "dark")
+def open_page(chromium: Any, address: str) -> Iterator[Callable[..., Any]]:
+    with browsing.opener(chromium) as opened:
+        yield lambda **settings: opened(address, **settings)
 
 
 def test_filter_search_and_a_link_to_what_they_hide(open_page):
@@ -104,7 +75,11 @@ def test_without_scripts_every_claim_is_shown_and_no_filter(open_page):
     assert page.locator("tr[id]").count() == page.locator("tr[id]:not([hidden])").count() > 1000
 
 
-def test_it_prints(open_page, tmp_path: Path):
+def test_a_link_to_a_claim_shows_it(open_page, address):
     page = open_page()
-    page.pdf(path=tmp_path / "report.pdf", format="A4")
-    assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
+    claim = page.locator("tr[id]").nth(2500).get_attribute("id")
+    page.goto(f"{address}#{claim}")
+    page.wait_for_function("name => document.getElementById(name).matches(':target')", arg=claim)
+    box = page.locator(f'[id="{claim}"]').bounding_box()
+    assert 0 <= box["y"] < 800
+    assert page.locator(f'[id="{claim}"] a').first.get_attribute("href") == f"#{claim}"
