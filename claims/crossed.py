@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 from countback.claims.decision import BROKEN, CONFIRMED, NEITHER
 from countback.claims.resolve_share import Share, ShareRule, decide
+from countback.claims.spec import read_text
+from countback.fetch.errors import UserError
 from countback.models.forecast import SHARE_GRID, CrossedDesign, Forecast, SharePrior, crossed_share, share_forecast
 from countback.models.studies import run_study
 from numpy.typing import NDArray
@@ -68,9 +70,17 @@ def gather(batches: Sequence[dict[str, Any]]) -> dict[str, Counts]:
 
 
 def read(path: Path) -> dict[str, Counts]:
-    """The tables of a stored study, by design."""
-    stored = json.loads(path.read_text(encoding="utf-8"))
-    return {design: np.array(table, np.int64) for design, table in stored["came"].items()}
+    """The tables of a stored study, by design. Raises UserError for a file that `main` did not write."""
+    try:
+        tables = {design: np.array(table, np.int64) for design, table in json.loads(read_text(path))["came"].items()}
+    except (ValueError, LookupError, TypeError, AttributeError):
+        tables = {}
+    if not tables or any(table.shape != (len(SHARE_GRID), len(OUTCOMES)) for table in tables.values()):
+        raise UserError(
+            f"{path}: expected, under came, how often each of {', '.join(OUTCOMES)} came at {len(SHARE_GRID)} "
+            f"shares, by design; write it again: python -m countback.claims.crossed {path} --folder DIR"
+        )
+    return tables
 
 
 def forecasts(tables: dict[str, Counts], prior: SharePrior) -> dict[str, Forecast]:

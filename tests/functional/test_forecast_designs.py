@@ -11,6 +11,7 @@ from countback.claims.outlook import from_designs
 from countback.claims.prediction import load_predictions
 from countback.claims.registry import PAPERS
 from countback.claims.resolve_share import ShareRule
+from countback.fetch.errors import UserError
 
 FOLDER = PAPERS / "cubes"
 P2 = next(each for each in load_predictions(FOLDER, "cubes")[0] if each.spec.id == "p2")
@@ -54,3 +55,13 @@ def test_another_threshold_or_a_paper_without_a_study_has_none(tmp_path):
     assert isinstance(P2.rule, ShareRule)
     assert from_designs(FOLDER, replace(P2.rule, threshold=Fraction(1, 10))) is None
     assert from_designs(tmp_path, P2.rule) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[]", "{}", '{"came": {}}', '{"came": {"a": [[1, 2, 3]]}}', '{"came": {"a": "x"}}']
+)
+def test_a_file_that_is_no_such_study_is_refused_in_a_sentence(tmp_path, text):
+    (tmp_path / "studies").mkdir()
+    (tmp_path / "studies" / "crossed.json").write_text(text, encoding="utf-8")
+    with pytest.raises(UserError, match="write it again: python -m countback"):
+        from_designs(tmp_path, P2.rule)
