@@ -333,3 +333,24 @@ def test_a_release_without_any_comparison_says_so(tmp_path: Path) -> None:
         out.writestr("llm_annotations.json", json.dumps({"PK": {"tasks": []}}))
     with pytest.raises(CannotRecount, match="no label has a majority of others"):
         recipes.comparisons(Folder(path, path))
+
+
+# --- Advice ------------------------------------------------------------------------------------------------------
+
+
+def test_whether_the_design_splits(data: Folder) -> None:
+    """44 items, each of one country: nothing links the two. Ten shared ones do."""
+    released = recipes.design_splits(data)
+    assert (released.value, released.n) == ("cannot split", 44)
+    assert any("0 of 1" in note for note in released.notes)
+    crossed = recipes.design_splits(data, shared=10)
+    assert (crossed.value, crossed.n) == ("separates", 54)
+    assert any("1 of 1" in note for note in crossed.notes)
+
+
+def test_the_items_to_plan_for_are_never_a_verdict(data: Folder) -> None:
+    """The article states no aim, so there is none to meet or miss; what the labels say of 8 and 10 items is told."""
+    with pytest.raises(CannotRecount, match="does not say how sure a letter has to be") as told:
+        recipes.planned_items(data, low=8, high=10)
+    assert "cells with 8, " in str(told.value)
+    assert "cells with 10;" in str(told.value)

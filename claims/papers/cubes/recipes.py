@@ -40,7 +40,9 @@ from countback.models.agreement import pool_kappa
 from countback.models.culture import MAJORITY, MODAL_GRID, POOLED_MODE, QUESTION_MEAN, lean
 from countback.models.grid import modal_grid
 from countback.models.heldout import POLICIES
+from countback.models.identifiability import diagnose, explain
 from countback.models.nulls import Deal, GridNull, culture_free_grid
+from countback.models.planning_cells import learn, letter_chances, stability_of
 from countback.models.resampling import Interval
 from countback.models.timing import median_seconds as medians
 from countback.models.timing import rollout_gap as gap_of
@@ -443,6 +445,50 @@ def speed_agreement(data: Data, *, which: str, fast: str, slow: str) -> Recount:
     study = load(data)
     name, note = joint(speeds(study), {"fast": fast, "slow": slow})
     return study.recount(speeds(study)[name][which], notes=(note, f"by {name}"))
+
+
+# --- Advice ------------------------------------------------------------------------------------------------------
+
+
+def design_splits(data: Data, *, shared: int = 0) -> Recount:
+    """Whether country and items can be told apart: in the labels released, or with `shared` items more for all.
+
+    A shared item gets the usual number of labels from each country's annotators, who take turns.
+    """
+    study = load(data)
+    valid = study.humans.valid
+    item, country, annotator = (
+        codes[valid].astype(np.int64) for codes in (study.humans.item, study.humans.country, study.humans.annotator)
+    )
+    usual = int(labels_per_item(data).value)
+    for code in np.unique(country) if shared else []:
+        pool = np.unique(annotator[country == code])
+        if len(pool) < usual:
+            raise CannotRecount(f"{study.table.countries[code]} has {len(pool)} annotators, and {usual} label an item")
+        turn = np.arange(shared * usual)
+        item = np.append(item, len(study.table.items) + turn // usual)
+        country = np.append(country, np.full(len(turn), code))
+        annotator = np.append(annotator, pool[turn % len(pool)])
+    found = diagnose(item, country, annotator)
+    words = "separates" if found.separable else "cannot split"
+    return study.recount(words, n=found.items, notes=tuple(explain(found, study.table.countries)))
+
+
+def planned_items(data: Data, *, low: int, high: int) -> Recount:
+    """What so many items per cell would do for its letter; always CannotRecount, as no aim is stated to hold it to."""
+    study = load(data)
+    usual = int(labels_per_item(data).value)
+    model = learn(study.questioned)
+    chances = letter_chances(model, usual, np.random.default_rng(SEED))
+    found = [stability_of(chances, items, np.random.default_rng(SEED)) for items in (2, 3, low, high)]
+    raise CannotRecount(
+        "definition not stated: the article does not say how sure a letter has to be. By a model learned from these "
+        f"{'synthetic ' if study.report.synthetic else ''}labels (two of an item agree {model.agreement:.2f} beyond "
+        f"chance, {model.between:.2f} by question and country) the letter is that of unlimited vignettes in "
+        + ", ".join(f"{100 * cell.right:.0f}% of cells with {cell.items}" for cell in found)
+        + "; fewer than 80% of resamples keep it in "
+        + ", ".join(f"{100 * cell.unstable:.0f}%" for cell in found)
+    )
 
 
 # --- Rollouts, the paper's PDF, the files themselves -------------------------------------------------------------
