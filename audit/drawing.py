@@ -92,7 +92,7 @@ def svg(drawn: Any, salt: str, title: str, description: str, shades: Mapping[str
     drawing = out.getvalue()
     drawing = drawing[drawing.index("<svg") :]
     drawing = re.sub(r"<metadata>.*?</metadata>", "", drawing, flags=re.DOTALL)
-    drawing = re.sub(r' id="[a-z_0-9.]+"(?=>|/)', lambda m: "" if re.search(r"_\d+\"", m[0]) else m[0], drawing)
+    drawing = re.sub(r' id="[A-Za-z_0-9.]+"(?=>|/)', lambda m: "" if re.search(r"_\d+\"", m[0]) else m[0], drawing)
     drawing = drawing.replace(INK, "currentColor")
     for shade, name in (shades or {}).items():
         drawing = drawing.replace(shade, f"var(--{name})")
