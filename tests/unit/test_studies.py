@@ -87,3 +87,10 @@ def test_two_runs_of_one_folder_are_one_too_many(tmp_path):
     with FileLock(tmp_path / "lock"), pytest.raises(UserError, match="another run writes here"):
         run_study(draw, [1], tmp_path)
     assert len(run_study(draw, [1], tmp_path)) == 1
+
+
+def test_a_task_that_fails_in_another_process_says_so_too(tmp_path):
+    with pytest.raises(ArithmeticError, match="seed 7"):
+        run_study(failing, range(20), tmp_path, chunk=2, jobs=2)
+    assert not list(tmp_path.glob("*.part"))
+    assert run_study(failing, range(6), tmp_path, jobs=2) == [{"seed": seed} for seed in range(6)]
