@@ -242,9 +242,7 @@ def adjust_bh(p: Floats) -> Floats:
     return result
 
 
-def _shuffled_sums(
-    votes: Votes, columns: Floats, draws: int, rng: np.random.Generator
-) -> Iterator[Floats]:
+def _shuffled_sums(votes: Votes, columns: Floats, draws: int, rng: np.random.Generator) -> Iterator[Floats]:
     """`_sums` under shuffled countries, in batches."""
     blocks = votes.question
     if votes.crossed:

@@ -43,9 +43,7 @@ class Panel:
     def rows(self, mask: NDArray[np.bool_]) -> Panel:
         """The rows where `mask` holds: one metric, or one region."""
         strata = None if self.strata is None else self.strata[mask]
-        return replace(
-            self, human=self.human[mask], judges=self.judges[:, mask], item=self.item[mask], strata=strata
-        )
+        return replace(self, human=self.human[mask], judges=self.judges[:, mask], item=self.item[mask], strata=strata)
 
     def only(self, names: Sequence[str]) -> Panel:
         """Some of the judges, in the order named; unknown names raise UserError."""
@@ -167,9 +165,7 @@ def groups(panel: Panel, codes: Ints, names: Sequence[str]) -> dict[str, Panel]:
     return {name: panel.rows(codes == code) for code, name in enumerate(names) if (codes == code).any()}
 
 
-def compare(
-    panel: Panel, *, draws: int = 1000, rng: np.random.Generator, level: float = 0.95
-) -> Closeness:
+def compare(panel: Panel, *, draws: int = 1000, rng: np.random.Generator, level: float = 0.95) -> Closeness:
     """Humans among themselves and every judge, against each of the targets, on the complete rows.
 
     Comparisons: "human | one rater" (mean over rater pairs) and "human | mean of the others"; for each judge
@@ -249,9 +245,7 @@ def _measures(difference: Floats) -> Floats:
     return np.stack([(distance <= 1 + TOLERANCE).astype(np.float64), distance, difference], axis=-1).swapaxes(0, 1)
 
 
-def _resampled(
-    panel: Panel, table: Floats, draws: int, rng: np.random.Generator, level: float
-) -> Resampled:
+def _resampled(panel: Panel, table: Floats, draws: int, rng: np.random.Generator, level: float) -> Resampled:
     """Means over rows of `table` (rows, comparisons, 3) under resampling of items."""
     rows, shape = len(table), table.shape[1:]
     flat = np.column_stack([np.ones(rows), table.reshape(rows, -1)])
