@@ -76,7 +76,7 @@ def test_the_reference_stands_in_its_own_group_only():
     ]
     drawing = forest(groups, **TOLD, reference=True)
     second = texts(drawing)["second"][1]
-    above, below = (uprights(drawing, scaled(drawing, "0.2", "0.9", value)) for value in (0.23, 0.87))
+    above, below = (uprights(drawing, scaled(drawing, "0.2", "0.8", value)) for value in (0.23, 0.87))
     assert len(above) == len(below) == 2
     assert max(above) < second < min(below)
     assert drawing.count("stroke-dasharray") == 4
