@@ -10,8 +10,9 @@ import numpy as np
 from countback.audit.fit.options import APPROXIMATE
 from countback.audit.fit.source import Labels
 from countback.audit.judge.tree import plain
+from countback.models.fits import effective, probability_error, quantile_errors
 from countback.models.identifiability import Design
-from countback.models.ordinal import RESIDUAL, Floats, OrdinalData, Posterior, Prior, ShareAnswer, Shares, shares
+from countback.models.ordinal import RESIDUAL, Floats, OrdinalData, Posterior, Prior, ShareAnswer, shares
 from countback.models.shares import CountryShare
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ class Part:
 @dataclass(frozen=True)
 class Fit:
     """One prior's fit. `parts` are in the order of the model, the residual last; `by_prior` is what the prior alone
-    says of the share of any one effect; `countries` are effects in logits, towards the last label of the scale."""
+    says of the share of any one effect; `countries` are effects in logits, towards the last label of the scale.
+    `errors` are Monte Carlo standard errors of the shares' medians and ends, `below_error` that of P(share < 5%)."""
 
     posterior: Posterior
     answer: ShareAnswer
@@ -51,6 +53,8 @@ class Fit:
     parts: tuple[Part, ...]
     by_prior: Span
     countries: tuple[tuple[str, Span], ...]
+    errors: Mapping[str, Mapping[str, float]]
+    below_error: float
 
     @property
     def passed(self) -> bool:
@@ -129,7 +133,7 @@ def summed_up(posterior: Posterior, answer: ShareAnswer, rng: np.random.Generato
     sd = RESIDUAL**0.5
     parts.append(Part("residual", Span(sd, sd, sd), span(RESIDUAL / total)))
     order = np.argsort(np.median(posterior.country, axis=0), kind="stable")
-    found: Shares = shares(posterior)
+    found, ess = shares(posterior), effective(posterior)
     return Fit(
         posterior,
         answer,
@@ -137,6 +141,8 @@ def summed_up(posterior: Posterior, answer: ShareAnswer, rng: np.random.Generato
         tuple(parts),
         _prior_span(posterior.prior, len(posterior.names), rng),
         tuple((posterior.countries[c], span(posterior.country[:, c])) for c in order),
+        {name: quantile_errors(getattr(found, name), ess) for name in _SHARES},
+        probability_error(answer.below, ess),
     )
 
 
@@ -226,6 +232,7 @@ def _fit_json(fit: Fit, fence: str) -> dict[str, Any]:
         "country share": {**plain(fit.shares), "confounded": bool(fence)},
         "P(share < 5%)": None if fence else fit.answer.below,
         "P(share < 5%), prior alone": fit.answer.prior_below,
+        "Monte Carlo error": {**plain(fit.errors), "P(share < 5%)": None if fence else fit.below_error},
         "parts": {part.name: {"sd": plain(part.sd), "share": plain(part.share)} for part in fit.parts},
         "share of one effect, prior alone": plain(fit.by_prior),
         "countries": {name: plain(effect) for name, effect in fit.countries},

@@ -112,8 +112,9 @@ def failures(found: Found) -> list[str]:
         lines.append(f"humans and judges together: {FAILED}" + (f": {why}" if why else ""))
     if not lines:
         return []
+    tries = ["longer chains (--draws 2000)"] if found.engine != APPROXIMATE else ["--engine nuts"]
+    tries.append("another seed (--seed)")
     spare = [name for name in ("item:country", "country:question") if name in found.data.names]
-    tries = ["longer chains (--draws 2000)", "another seed (--seed)"]
     tries += [f"a smaller model (--leave-out {spare[0]})"] if spare else []
     tries += ["--engine approximate"] if found.engine != APPROXIMATE else []
     return [*lines, f"No number of a failed fit is shown. Try, in this order: {'; '.join(tries)}."]

@@ -88,6 +88,17 @@ def test_every_probability_has_the_priors_own_beside_it(monkeypatch):
         assert float(row[-1]) == pytest.approx(alone, abs=0.011)
 
 
+def test_numbers_carry_their_monte_carlo_error(monkeypatch):
+    # 0.8 from 900 effective draws, the least that the gates know of: sqrt(0.8 x 0.2 / 900) = 0.0133
+    result = found(monkeypatch, Engine([HUNDREDTH] * 800 + [TENTH] * 200))
+    assert result.main.posterior.gates.ess_tail == 900
+    error = as_json(result)["fits"][0]["Monte Carlo error"]
+    assert error["P(share < 5%)"] == pytest.approx(0.0133, abs=0.0002)
+    assert "Monte Carlo error of P at most 0.013" in present(result)
+    # the median lies among 80% of draws that are all alike
+    assert error["population"]["median"] == 0.0
+
+
 def test_one_prior_alone_decides_nothing(monkeypatch):
     result = found(monkeypatch, Engine([HUNDREDTH] * 10), priors=priors(HalfNormal(1), sweep=False))
     assert result.decision == ""
