@@ -23,6 +23,7 @@ WIDTH = 4.5  # inches, as are all heights
 LINE, BAR, HEADING, AXIS = 0.155, 0.15, 0.27, 0.2
 SIZE = 8.5  # of text, in points
 EDGE = 0.015  # of the width, left free at both sides
+ROOM = 68  # letters of a line
 MARKS = "Dos^vPXph*<>d"  # the first is filled, the others are hollow
 
 
@@ -36,6 +37,11 @@ class Dot:
     high: float | None
     words: str
     mark: int = 0
+
+    @property
+    def lines(self) -> int:
+        """Of text: the name and the words beside it, or below it where both are long."""
+        return 1 if len(self.name) + len(self.words) < ROOM else 2
 
     @property
     def ends(self) -> list[float]:
@@ -162,9 +168,9 @@ def forest(
     each group's first dot."""
     ends = [x for _, dots in groups for dot in dots for x in dot.ends] + ([] if zero is None else [zero])
     scale = _Scale.around(ends)
-    rows = sum(len(dots) for _, dots in groups)
+    rows = sum(dot.lines * LINE + BAR for _, dots in groups for dot in dots)
     named = sum(bool(name) for name, _ in groups)
-    drawn, sheet = _sheet(rows * (LINE + BAR) + named * HEADING + 2 * AXIS, stamp)
+    drawn, sheet = _sheet(rows + named * HEADING + 2 * AXIS, stamp)
     for tick in scale.ticks:
         sheet.at(scale.place(tick), sheet.top + AXIS / 2, _number(tick), fontsize=SIZE - 1)
     sheet.top += AXIS
@@ -183,9 +189,9 @@ def forest(
 
 def _row(sheet: _Sheet, scale: _Scale, dot: Dot, zero: float | None, reference: float | None) -> None:
     """The name and the numbers in words, and below them the strip with the dot."""
-    sheet.text(EDGE, one_line(dot.name, 34), y=sheet.top + LINE / 2)
-    sheet.text(1 - EDGE, one_line(dot.words, 48), y=sheet.top + LINE / 2, ha="right")
-    sheet.top += LINE
+    sheet.text(EDGE, one_line(dot.name, ROOM), y=sheet.top + LINE / 2)
+    sheet.top += dot.lines * LINE
+    sheet.text(1 - EDGE, one_line(dot.words, ROOM), y=sheet.top - LINE / 2, ha="right")
     top, bottom = sheet.top + 0.005, sheet.top + BAR - 0.03
     sheet.axes.vlines([scale.place(tick) for tick in scale.ticks], top, bottom, color=INK, linewidth=0.7, alpha=0.3)
     for value, style in ((zero, "-"), (reference, ":")):

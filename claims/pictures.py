@@ -26,8 +26,11 @@ RELEASED: Final = "released files"
 SYNTHETIC: Final = "SYNTHETIC stand-in"
 UNVERIFIED: Final = "unverified files"
 STORED: Final = "stored result"
+SIMULATED: Final = "SYNTHETIC studies"
 
-What = Literal["printed values", "released files", "SYNTHETIC stand-in", "unverified files", "stored result"]
+What = Literal[
+    "printed values", "released files", "SYNTHETIC stand-in", "unverified files", "stored result", "SYNTHETIC studies"
+]
 Side = Literal["at least", "at most"]
 
 Real = Annotated[float, Field(ge=-1e9, le=1e9)]  # nothing that is drawn is near either end

@@ -5,15 +5,18 @@ Whatever is drawn says in the drawing, in its caption and in its description wha
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 from countback.audit.drawing import Bins, Dot, Square, forest, histograms, letters
 from countback.audit.report.data import anchor
 from countback.claims.pictures import (
     PRINTED,
     RELEASED,
+    SIMULATED,
     STORED,
     SYNTHETIC,
     UNVERIFIED,
@@ -36,6 +39,7 @@ STAMPS = {
     SYNTHETIC: "SYNTHETIC stand-in: proves nothing",
     UNVERIFIED: "UNVERIFIED files: proves nothing",
     STORED: "a result stored beside the paper",
+    SIMULATED: "SYNTHETIC studies, a stored result",
 }
 RESTS = {
     PRINTED: "Rests on printed values: numbers as the paper prints them, none of them recounted here.",
@@ -44,6 +48,7 @@ RESTS = {
     "proves nothing about the paper.",
     UNVERIFIED: "UNVERIFIED: rests on files that no pin proves, which proves nothing about the paper.",
     STORED: "Rests on a result that was computed before and stored beside the paper.",
+    SIMULATED: "SYNTHETIC studies: labels drawn from known truths, computed before and stored beside the paper.",
 }
 PROVES_NOTHING = (SYNTHETIC, UNVERIFIED)
 UNITS = {"heldout": "comparisons", "shares": "labels"} | dict.fromkeys(("lean", "grid", "null", "spreads"), "items")
@@ -54,6 +59,7 @@ LEGENDS = {
     "null": "In brackets the central 90%; p is the share of draws that lie as high as the observed value, or as low.",
 }
 STABLE = 0.8  # a letter that fewer resamples give again is called unstable
+LONG = 240  # letters of a setting
 COLUMNS = 6  # a grid of more countries has no room for words in its squares
 
 
@@ -92,6 +98,12 @@ class Shown:
         return self.picture.rests_on.what in PROVES_NOTHING
 
     @property
+    def settings(self) -> list[tuple[str, str]]:
+        """Of a stored study, each in a line."""
+        found = self.picture.settings if isinstance(self.picture, SpreadsPicture) else {}
+        return [(name, _setting(value)) for name, value in found.items()]
+
+    @property
     def is_study(self) -> bool:
         """A stored study is a result with a section of its own."""
         return isinstance(self.picture, SpreadsPicture) and bool(self.picture.question)
@@ -111,6 +123,11 @@ def _shown(picture: Picture, number: int, ids: Collection[str]) -> Shown:
     how += [f"seed {picture.seed}"] if picture.seed is not None else []
     says = f"{picture.says} {LEGENDS.get(picture.kind, '')}".strip()
     return Shown(salt, picture, drawings, tables, says, RESTS[picture.rests_on.what], "; ".join(how))
+
+
+def _setting(value: Any) -> str:
+    told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return told if len(told) <= LONG else f"{told[:LONG]} … (the rest stands in the file)"
 
 
 def _told(picture: Picture, said: Sequence[str]) -> str:
@@ -217,9 +234,21 @@ def _lean(picture: LeanPicture, salt: str, ids: Collection[str]) -> tuple[tuple[
 
 
 def _spreads(picture: SpreadsPicture, salt: str, ids: Collection[str]) -> tuple[tuple[str, ...], tuple[Table, ...]]:
-    return _bars(
-        picture, picture.bars, salt, picture.title, three, ids, ("group", "whose"), zero=0.0, zero_words="all alike"
+    heads = ("group", "whose")
+    if not picture.question:
+        return _bars(picture, picture.bars, salt, picture.title, three, ids, heads, zero=0.0, zero_words="all alike")
+    probable = [bar for bar in picture.bars if all(0 <= x <= 1 for x in _numbers(bar))]
+    rest = [bar for bar in picture.bars if bar not in probable]
+    named = "Shares and probabilities" if rest and probable else picture.title
+    first = _bars(picture, probable, salt, named, plain, ids, ("", "what"))
+    second = _bars(
+        picture, rest, f"{salt}-more", "Beyond 0 to 1" if probable else picture.title, plain, ids, ("", "what")
     )
+    return (*first[0], *second[0]), (*first[1], *second[1])
+
+
+def _numbers(bar: Bar) -> list[float]:
+    return [x for x in (bar.value, bar.low, bar.high) if x is not None]
 
 
 def _shares(picture: SharesPicture, salt: str, ids: Collection[str]) -> tuple[tuple[str, ...], tuple[Table, ...]]:

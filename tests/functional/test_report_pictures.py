@@ -251,7 +251,7 @@ STUDY = {
     "title": "How surprising the spreads are",
     "question": "Would four countries without culture spread as far?",
     "answer": ["Often: in 31% of draws.", "The human spread alone decides nothing."],
-    "settings": {"items": 31, "countries": 4},
+    "settings": {"items": 31, "countries": 4, "truths": list(range(500))},
     "seed": 11,
     "versions": {"numpy": "2.1"},
     "rows": [
@@ -308,6 +308,25 @@ def test_a_stored_study_is_a_section_with_its_answer(page, paper):
         assert str(words) in section[2]
     assert "human majority 0.194 [0.071, 0.322], claude-sonnet-4.5 0.055" in described(section[2])[0]
     assert re.search(r"<dt>items</dt><dd>31</dd>", section[2])
+    assert re.search(r"<dt>truths</dt><dd>\[0, 1, [0-9, ]{200,240} … \(the rest stands in the file\)</dd>", section[2])
+
+
+def test_a_study_of_synthetic_labels_is_marked_whatever_it_says_of_itself(page, paper):
+    stored(paper, "studies", STUDY | {"reading": "From synthetic studies."})
+    (figure,) = figures(page())
+    assert described(figure)[0].startswith("SYNTHETIC studies")
+    assert re.search(r"<text[^>]*>SYNTHETIC studies", figure)
+    assert "<p>SYNTHETIC studies: labels drawn from known truths" in figure
+
+
+def test_ratios_and_probabilities_have_scales_of_their_own(page, paper):
+    rows = [*STUDY["rows"], {"name": "flattened over followed", "value": 12.34, "low": 3.0, "high": 40.0}]
+    stored(paper, "studies", STUDY | {"rows": rows})
+    (figure,) = figures(page())
+    first, second = described(figure)
+    assert "human majority" in first
+    assert "12.3 [3, 40]" not in first
+    assert second == "a result stored beside the paper. flattened over followed 12.3 [3, 40]."
 
 
 def test_a_stored_fit_is_a_picture_of_its_priors(page, paper):
@@ -334,6 +353,55 @@ def test_a_fit_of_a_stand_in_says_so(page, paper, change, words):
     assert described(figure)[0].startswith(words)
     assert re.search(rf"<text[^>]*>{words}", figure)
     assert f'<p class="warning">{words}' in figure
+
+
+SUMMARY = {
+    "schema": "countback.fit-summary/1",
+    "model": "ordinal",
+    "engine": "pymc",
+    "data": {"files": {"labels.csv": "0" * 64}, "labels": 620, "notes": []},
+    "seed": 3,
+    "design": "crossed",
+    "threshold": 0.05,
+    "priors": [
+        {
+            "prior": "wide",
+            "median": 0.2,
+            "low": 0.1,
+            "high": 0.3,
+            "below": 0.01,
+            "prior_below": 0.2,
+            "gates": {"passed": True},
+        },
+        {
+            "prior": "narrow",
+            "median": 0.9,
+            "low": 0.9,
+            "high": 0.9,
+            "below": 0.9,
+            "prior_below": 0.7,
+            "gates": {"passed": False},
+        },
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("design", "told"),
+    [
+        ("crossed", "20.0% [10.0%, 30.0%]; P 0.010, prior 0.200"),
+        ("hybrid", "; P 0.010"),
+        ("nested", "20.0% [10.0%, 30.0%];"),
+    ],
+)
+def test_a_stored_summary_of_a_fit_is_the_same_picture(page, paper, design, told):
+    stored(paper, "fits", SUMMARY | {"design": design})
+    (figure,) = figures(page())
+    (words,) = described(figure)
+    assert told in words
+    assert "narrow: model fit failed" in words  # no number of a fit that failed
+    assert "90" not in words
+    assert ("No probability is given: the design is nested" in figure) == (design == "nested") == ("; P " not in words)
 
 
 def test_a_confounded_fit_gives_no_probability(page, paper):
