@@ -69,7 +69,7 @@ class Plan:
     rows: tuple[Row, ...]
     cells: tuple[CellStability, ...]
     lead: Lead | None
-    more: tuple[tuple[str, Design, Power], ...]
+    more: tuple[tuple[str, Design, tuple[Power, ...]], ...]
     seed: int
     draws: int
 
@@ -122,8 +122,7 @@ def make_plan(
     more = []
     for what, other in _larger(design):
         tell(f"{what}: {other.total:,} labels")
-        rng = np.random.default_rng(seed)
-        more.append((what, other, share_power(other, shares[-1], parts=assumed.parts, draws=draws, rng=rng)))
+        more.append((what, other, _powers(other, shares, assumed, draws, seed)))
     return Plan(
         tuple(names),
         design,
@@ -178,17 +177,22 @@ def _row(
     draws: int,
     seed: int,
 ) -> Row:
-    def rng() -> np.random.Generator:  # the same for all, so that designs differ by what they are
-        return np.random.default_rng(seed)
-
     return Row(
         kind=kind,
         design=design,
         costs=cost(design, prices) if prices else (),
-        cell=stability_of(chances, max(int(design.per_cell), 1), rng()),
+        cell=stability_of(chances, max(int(design.per_cell), 1), np.random.default_rng(seed)),
         half_width=found.half_width(design.items) if found else float("nan"),
-        powers=tuple(share_power(design, share, parts=assumed.parts, draws=draws, rng=rng()) for share in shares),
+        powers=_powers(design, shares, assumed, draws, seed),
         affordable=largest(design, prices, budget) if prices and budget is not None and sum(prices) else None,
+    )
+
+
+def _powers(design: Design, shares: Sequence[float], assumed: Assumed, draws: int, seed: int) -> tuple[Power, ...]:
+    """For each true share; from the same random numbers for all designs, so that they differ by what they are."""
+    return tuple(
+        share_power(design, share, parts=assumed.parts, draws=draws, rng=np.random.default_rng(seed))
+        for share in shares
     )
 
 

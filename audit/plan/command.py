@@ -60,7 +60,7 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--assign", type=OUTPUT, metavar="OUT.csv", help="Write who labels what; an older list is kept.")
 @click.option("--json", "json_file", metavar="FILE", help="Write everything as JSON; - prints it and nothing else.")
 @click.option("--html", "html_file", type=OUTPUT, metavar="FILE", help="Write a page.")
-@click.option("--draws", type=click.IntRange(20, 10_000), default=200, show_default=True, help="Simulated data sets.")
+@click.option("--draws", type=click.IntRange(20, 10_000), default=100, show_default=True, help="Simulated data sets.")
 @click.option("--seed", type=click.IntRange(0), default=20261129, show_default=True, help="Of every random step.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing; the files and the exit code answer.")
 def plan(

@@ -37,7 +37,10 @@ def as_json(plan: Plan) -> dict[str, Any]:
         "designs": [_row(row) for row in plan.rows],
         "cells": [_clean(asdict(cell)) for cell in plan.cells],
         "judge": None if plan.lead is None else _clean(asdict(plan.lead)),
-        "more": [{"what": what, "design": _design(d), "power": _clean(asdict(p))} for what, d, p in plan.more],
+        "more": [
+            {"what": what, "design": _design(d), "powers": [_clean(asdict(p)) for p in powers]}
+            for what, d, powers in plan.more
+        ],
         "seed": plan.seed,
         "draws": plan.draws,
     }

@@ -49,7 +49,7 @@ def percent(share: float) -> str:
 
 
 def _title(text: str) -> str:
-    return click.style(text, bold=True)
+    return click.style(textwrap.fill(text, width()), bold=True)
 
 
 def _head(plan: Plan) -> Iterator[str]:
@@ -124,7 +124,7 @@ def _country_line(plan: Plan) -> str:
     if best < 0.5:
         text += (
             f"They will mostly leave open on which side of 5% the country's share lies (told in at most "
-            f"{percent(best)} of simulated data sets): more countries narrow it, more labels hardly do."
+            f"{percent(best)} of simulated data sets); the table has what more countries or more shared items would do."
         )
     else:
         text += f"On which side of 5% its share lies is told in up to {percent(best)} of simulated data sets."
@@ -217,14 +217,14 @@ def _size(row: Row) -> str:
 
 def shares_table(plan: Plan) -> tuple[list[str], list[list[str]]]:
     """Header and rows of what becomes of the country's share."""
-    header = ["design", "true share", "estimate [95%]", "says below", "says at least", "left open"]
+    header = ["design", "true share", "estimate [95%]", "told < 5%", "told >= 5%", "left open"]
     rows = [_power_row(row.kind, power) for row in plan.rows for power in row.powers if not power.note]
-    rows += [_power_row(what, power) for what, _, power in plan.more if not power.note]
+    rows += [_power_row(what, power) for what, _, powers in plan.more for power in powers if not power.note]
     return header, rows
 
 
 def _power_row(name: str, p: Power) -> list[str]:
-    interval = f"{100 * p.estimate:.1f}% [{100 * p.low:.1f}%, {100 * p.high:.1f}%]"
+    interval = f"{round(100 * p.estimate, 1) + 0:.1f}% [{100 * p.low:.1f}%, {100 * p.high:.1f}%]"
     return [name, f"{100 * p.share:g}%", interval, percent(p.below), percent(p.above), percent(p.undecided)]
 
 
