@@ -50,7 +50,7 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--pilot", type=FILE, metavar="LABELS", help="Labels of a pilot, to learn agreement from; as for judge.")
 @click.option("--columns", multiple=True, metavar="ROLE=COLUMN,...", help="Which column of the pilot is what.")
 @click.option("--set", "choices", multiple=True, metavar="KEY=VALUE", help="Any other setting of reading the pilot.")
-@click.option("--levels", type=click.IntRange(2, 20), default=3, show_default=True, help="Labels to choose from.")
+@click.option("--levels", type=click.IntRange(2, 20), metavar="K", help="Labels to choose from.  [default: 3]")
 @click.option(
     "--agreement",
     type=click.FloatRange(0, 1),
@@ -77,7 +77,7 @@ def plan(
     pilot: Path | None,
     columns: tuple[str, ...],
     choices: tuple[str, ...],
-    levels: int,
+    levels: int | None,
     agreement: float | None,
     assign: Path | None,
     json_file: str | None,
@@ -102,8 +102,9 @@ def plan(
     for name, value in (*(("--share", share) for share in shares), ("--agreement", agreement)):
         if value is not None and value != value:  # "nan" is within every range
             raise UserError(f"{name} {value}: expected a number from 0 to 1")
-    if agreement is not None and pilot is not None:
-        raise UserError("--agreement and --pilot were both given; expected one: a pilot teaches its own agreement")
+    for name, value in (("--agreement", agreement), ("--levels", levels)):
+        if value is not None and pilot is not None:
+            raise UserError(f"{name} and --pilot were both given; expected one: a pilot teaches its own")
     by_country = request.prices(prices, names) if prices else ()
     if price is not None:
         by_country = (request.money(price, "--price"),) * len(names)
@@ -121,7 +122,7 @@ def plan(
         prices=by_country,
         budget=money,
         shares=shares or (0.0, 0.1),
-        scale=levels,
+        scale=levels or 3,
         agreement=agreement,
         pilot=request.read_pilot(pilot, columns, choices) if pilot else None,
         seed=seed,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -83,13 +84,18 @@ def write_assignment(plan: Plan, path: Path) -> str:
         )
     found = assign(plan.design, np.random.default_rng(plan.seed))
     text = as_csv(plan, found)
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        if path.exists():
+        if path.is_file():
             if path.read_bytes() != text.encode():
                 raise UserError(f"{path} exists and holds something else; nothing was written: choose another name")
-        else:
+        elif path.exists():  # a device or a pipe
             path.write_text(text, encoding="utf-8", newline="")
+        else:
+            part.write_text(text, encoding="utf-8", newline="")
+            part.replace(path)
     except OSError as error:
+        part.unlink(missing_ok=True)
         raise UserError(f"{path} cannot be written ({error.strerror}); choose another file or folder") from None
     return f"{path}: {_check(plan.design, found)}"
 

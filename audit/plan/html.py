@@ -58,6 +58,7 @@ def page(plan: Plan) -> str:
     html = template("plan.html.j2", "An HTML page", "--json needs nothing.")
     return html.render(
         headline=words.headline(plan),
+        pilot=plan.pilot is not None,
         advice=words.advice(plan),
         sections=_sections(plan),
         assumptions=words.assumptions(plan),
@@ -128,7 +129,7 @@ def _curve(
     title: str, x_name: str, points: Sequence[tuple[float, float]], top: float, goal: float, goal_words: str
 ) -> Curve:
     right = max(x for x, _ in points)
-    step = next(s for s in (1, 2, 5, 10, 20, 50, 100) if top / s <= 6 or s == 100)
+    step = _step(top)
     ceiling = -(-top // step) * step
 
     def across(x: float) -> float:
@@ -137,7 +138,7 @@ def _curve(
     def up(y: float) -> float:
         return HIGH - FOOT - (HIGH - FOOT - 14) * y / ceiling
 
-    ticks = [right * part / 4 for part in range(5)]
+    ticks = range(0, int(right) + 1, _step(right))
     return Curve(
         title=title,
         x_name=x_name,
@@ -147,3 +148,11 @@ def _curve(
         goal=up(min(goal, ceiling)),
         goal_words=goal_words,
     )
+
+
+def _step(top: float) -> int:
+    """Between the ticks of an axis: 1, 2 or 5 times a power of ten, for six ticks at most beyond 0."""
+    step = 1
+    while top > 6 * step:
+        step = step * 2 if str(step)[0] in "15" else step // 2 * 5
+    return step

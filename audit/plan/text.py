@@ -249,7 +249,7 @@ def shares_caption(plan: Plan) -> str:
     text = (
         f"Medians and shares of {plan.draws} simulated data sets (synthetic; Monte Carlo error up to "
         f"{percent(error)}). The side of 5% is told by the whole 95% interval, as the registry's prediction cubes/p2 "
-        "would decide."
+        "would decide (broken, confirmed, neither)."
     )
     fewer = [row for row in plan.rows if any(p.draws and p.items < row.design.shared for p in row.powers)]
     if fewer:

@@ -263,6 +263,8 @@ def test_an_older_list_is_kept(countback: Run) -> None:
     assert "choose another name" in done.stderr
     assert Path("list.csv").read_bytes() == before
     assert countback("--countries", 2, "--assign", "missing/list.csv").returncode == 2
+    assert countback("--countries", 2, "--assign", "/dev/null", "--quiet").returncode == 0
+    assert [path.name for path in Path().iterdir()] == ["list.csv"]
 
 
 def test_a_nested_list_says_what_it_cannot(countback: Run) -> None:
@@ -326,7 +328,9 @@ def test_pilots_that_cannot_teach(countback: Run, tmp_path: Path, text: str, sai
     assert "internal error" not in done.stderr
 
 
-def test_an_agreement_beside_a_pilot(countback: Run, pilot: Any) -> None:
+def test_assumptions_beside_a_pilot(countback: Run, pilot: Any) -> None:
     done = countback("--countries", 4, "--pilot", pilot(judge=False), "--agreement", 0.5)
     assert done.returncode == 2
-    assert "a pilot teaches its own agreement" in done.stderr
+    assert "a pilot teaches its own" in done.stderr
+    done = countback("--countries", 4, "--pilot", pilot(judge=False), "--levels", 5)
+    assert "--levels and --pilot were both given" in done.stderr
