@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 from countback.audit.fit import words as w
-from countback.audit.fit.tree import COUNTRY_EFFECTS, Found
+from countback.audit.fit.tree import Found
 from countback.audit.judge.text import table
 from countback.audit.judge.words import listed
 from countback.audit.text import width
@@ -139,17 +139,15 @@ def sweep_rows(found: Found) -> list[list[str]]:
     ]
 
 
-PART_COLUMNS = ("", "sd in logits [95%]", "share of variance [95%]", "")
+PART_COLUMNS = ("", "sd in logits [95%]", "share of variance [95%]")
 
 
 def part_rows(found: Found) -> list[list[str]]:
     """A row for each effect and the residual, under the prior that numbers are given for."""
     rows = []
     for part in found.main.parts:
-        fixed = part.name == "residual"
-        sd = f"{part.sd.median:.2f} fixed" if fixed else w.logits(part.sd)
-        confounded = "confounded" if found.fence and part.name in COUNTRY_EFFECTS else ""
-        rows.append([w.part_name(part.name, found), sd, w.share(part.share), confounded])
+        sd = f"{part.sd.median:.2f} fixed" if part.name == "residual" else w.logits(part.sd)
+        rows.append([w.part_name(part.name, found), sd, w.share(part.share)])
     return rows
 
 
@@ -160,8 +158,10 @@ def _parts(found: Found) -> Iterator[str]:
     yield f"  prior {found.main.posterior.prior}; it alone gives each effect {w.share(found.main.by_prior)}"
     yield from table(PART_COLUMNS, part_rows(found))
     if found.fence:
+        more = "its one annotator" if found.design.separable else "what its items hold"
         yield _wrap(
-            "What is confounded stands here so that the parts add up: no effect of countries, and it decides nothing.",
+            f"Confounded: {more} is in it as much as the country. It stands here so that the parts add up, and decides "
+            "nothing.",
             "! ",
         )
     yield ""

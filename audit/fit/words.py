@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from countback.audit.fit.options import APPROXIMATE
 from countback.audit.fit.tree import COUNTRY_EFFECTS, Found, Span
-from countback.audit.judge.words import counted, listed
+from countback.audit.judge.words import counted, listed, signed
 from countback.models.ordinal import SURE, THRESHOLD, Gates
 
 if TYPE_CHECKING:
@@ -72,9 +72,9 @@ def probability(value: float) -> str:
 
 
 def part_name(name: str, found: Found) -> str:
-    """An effect in words; behind a fence whatever takes in the content of items says so."""
+    """An effect in words; behind a fence whatever takes in more than its name says so."""
     if found.fence and name in COUNTRY_EFFECTS:
-        return f"{name} with its annotator" if found.design.separable else f"{name} with its items' content"
+        return f"{name} (confounded)"
     if name == "annotator":
         return "annotator, within a country"
     return "item, within a country" if name == "item" and found.design.kind == "nested" else name
@@ -180,7 +180,7 @@ def flat_row(judge: JudgeFlattening) -> list[str]:
 
 def gap(span: Interval) -> str:
     """A difference of leans in hundredths."""
-    return f"{100 * span.median:+.0f} [{100 * span.low:+.0f}, {100 * span.high:+.0f}]"
+    return f"{signed(span.median, 0)} [{signed(span.low, 0)}, {signed(span.high, 0)}]"
 
 
 def engine_words(found: Found) -> str:

@@ -108,7 +108,7 @@ def test_what_is_said_of_a_judge(found: Found) -> None:
     assert "flat 0.50 [0.30, 0.70] 0.60 [0.40, 0.80] 0.55 [0.10, 0.90] >0.99" in said
     assert "steep 2.00 [1.50, 2.50]" in said
     assert "median and 90% interval" in said
-    assert "flat: country 0 +0 [-5, +11], country 1 +2 [-5, +11], country 2 +4 [-5, +11]" in said
+    assert "flat: country 0 0 [-5, +11], country 1 +2 [-5, +11], country 2 +4 [-5, +11]" in said
     assert "the people who were there and the items they labelled, not for countries in general" in said
     assert "judge flat: 4 labels missing and 0 beside no human's" in said
     assert "judge third: a reason; not in the model" in said

@@ -9,6 +9,7 @@ from math import comb
 import numpy as np
 import pytest
 from countback.models import planning_cells as pc
+from countback.models.grid import stability, tie_report
 from countback.models.heldout import held_out, judge_differences
 from countback.models.planning_cells import Labelling, Lead
 from countback.models.votes import tally
@@ -138,6 +139,25 @@ def test_cells_have_the_correlation_asked_for() -> None:
     clear = pc.cell_shares(Labelling(tuple(base), 0.9999, 0.0), 500, rng())  # gamma draws of shape 1e-5 are all 0
     assert clear.sum(axis=1) == pytest.approx(np.ones(500))
     assert clear.mean(axis=0) == pytest.approx(base, abs=0.07)
+
+
+def test_stability_against_the_estimator_of_real_labels() -> None:
+    """1,200 cells of five items with five labels drawn one by one, and `grid.stability` of them."""
+    model, draw, cells, items = Labelling((0.5, 0.3, 0.2), 0.3, 0.15), rng(), 1200, 5
+    total = (1 - model.within) / model.within
+    own = np.maximum(np.repeat(pc.cell_shares(model, cells, draw), items, axis=0) * total, 1e-9)
+    gamma = draw.standard_gamma(own) + 1e-12
+    counts = draw.multinomial(5, gamma / gamma.sum(axis=1, keepdims=True))
+    item = np.arange(cells * items)
+    label = np.repeat(np.tile(np.arange(3), len(item)), counts.ravel())
+    rows = np.repeat(item, 5)
+    votes = tally(rows, rows * 0, label, 3, question=rows // items)
+    found = stability(votes, draws=400, rng=draw)
+    planned = pc.stability_of(pc.letter_chances(model, 5, rng()), items, rng())
+    assert found.kept.mean() == pytest.approx(planned.kept, abs=0.02)
+    assert found.below(pc.KEPT) / cells == pytest.approx(planned.unstable, abs=0.05)
+    report = tie_report(votes)
+    assert report.tied_cell.mean() == pytest.approx(planned.tied, abs=0.03)
 
 
 # --- a judge beside a human ---------------------------------------------------------------------------------------
