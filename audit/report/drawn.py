@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -234,17 +234,24 @@ def _lean(picture: LeanPicture, salt: str, ids: Collection[str]) -> tuple[tuple[
 
 
 def _spreads(picture: SpreadsPicture, salt: str, ids: Collection[str]) -> tuple[tuple[str, ...], tuple[Table, ...]]:
-    heads = ("group", "whose")
+    heads = ("of", "what")
     if not picture.question:
         return _bars(picture, picture.bars, salt, picture.title, three, ids, heads, zero=0.0, zero_words="all alike")
-    probable = [bar for bar in picture.bars if all(0 <= x <= 1 for x in _numbers(bar))]
-    rest = [bar for bar in picture.bars if bar not in probable]
-    named = "Shares and probabilities" if rest and probable else picture.title
-    first = _bars(picture, probable, salt, named, plain, ids, ("", "what"))
-    second = _bars(
-        picture, rest, f"{salt}-more", "Beyond 0 to 1" if probable else picture.title, plain, ids, ("", "what")
-    )
+    found = _grouped(picture.bars)
+    probable = [bar for bar in found if all(0 <= x <= 1 for x in _numbers(bar))]
+    rest = [bar for bar in found if bar not in probable]
+    both = bool(rest and probable)
+    first = _bars(picture, probable, salt, "Between 0 and 1" if both else picture.title, plain, ids, heads)
+    second = _bars(picture, rest, f"{salt}-more", "Beyond 1" if both else picture.title, plain, ids, heads)
     return (*first[0], *second[0]), (*first[1], *second[1])
+
+
+def _grouped(bars: Sequence[Bar]) -> list[Bar]:
+    """Rows called "design: outcome", every one of them, stand under their design."""
+    parts = [bar.name.split(": ") for bar in bars]
+    if any(len(part) != 2 for part in parts):
+        return list(bars)
+    return [replace(bar, group=group, name=name) for bar, (group, name) in zip(bars, parts, strict=True)]
 
 
 def _numbers(bar: Bar) -> list[float]:

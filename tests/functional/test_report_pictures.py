@@ -319,6 +319,13 @@ def test_a_study_of_synthetic_labels_is_marked_whatever_it_says_of_itself(page, 
     assert "<p>SYNTHETIC studies: labels drawn from known truths" in figure
 
 
+def test_rows_of_a_design_stand_under_it(page, paper):
+    rows = [{"name": f"{n} items: {what}", "value": 0.25} for n in (10, 31) for what in ("confirmed", "broken")]
+    stored(paper, "studies", STUDY | {"rows": rows})
+    (figure,) = figures(page())
+    assert "10 items: confirmed 0.25, broken 0.25; 31 items: confirmed 0.25, broken 0.25." in described(figure)[0]
+
+
 def test_ratios_and_probabilities_have_scales_of_their_own(page, paper):
     rows = [*STUDY["rows"], {"name": "flattened over followed", "value": 12.34, "low": 3.0, "high": 40.0}]
     stored(paper, "studies", STUDY | {"rows": rows})
