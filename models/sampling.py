@@ -7,6 +7,7 @@ they are all that is short; if that fails too, its `Gates` say why and nothing m
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import warnings
@@ -68,11 +69,17 @@ def versions() -> dict[str, str]:
 
 @contextmanager
 def _quiet() -> Any:
-    """Without the warnings about their own future that PyMC and ArviZ give on import and in use."""
-    with warnings.catch_warnings():
-        for category in (FutureWarning, DeprecationWarning, UserWarning):
-            warnings.simplefilter("ignore", category)
-        yield
+    """Without what PyMC logs while it samples, and the warnings about their future that it and ArviZ give."""
+    log = logging.getLogger("pymc")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            for category in (FutureWarning, DeprecationWarning, UserWarning):
+                warnings.simplefilter("ignore", category)
+            yield
+    finally:
+        log.setLevel(level)
 
 
 def sample(model: Any, run: Run) -> Draws:
