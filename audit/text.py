@@ -6,6 +6,7 @@ import shutil
 import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import click
@@ -178,10 +179,13 @@ def present_coverage(found: list[Found], everything: bool) -> str:
     total = len(found) or 1
     lines = [f"{len(found)} numbers"]
     lines += [f"  {counts[word]:>5}  {100 * counts[word] / total:5.1f}%  {word}" for word in STATUSES]
-    for number in found:
-        if everything or number.status == UNBOUND:
-            by = f" ({number.by})" if number.by else ""
-            lines.append(visible(f"line {number.line}: {number.token}: {number.status}{by}: {number.around}"))
+    told = [number for number in found if everything or number.status == UNBOUND]
+    for (place, page, status, by), group in groupby(told, key=lambda n: (n.line, n.page, n.status, n.by)):
+        numbers = list(group)
+        where = f"page {page}" if page else f"line {place}"
+        tokens = ", ".join(number.token for number in numbers)
+        by = f" ({by})" if by else ""
+        lines.append(_wrap(f"{where}: {tokens}: {status}{by}: {numbers[0].around}", 0))
     return "\n".join(lines)
 
 

@@ -3,20 +3,21 @@
 A number of the running text is bound when a claim of the same section reports it; a number of a table when its cell is
 used by a relation or recounted. Sections are named by `where.section` of claims: the heading is the line that starts
 with that name. Context comes from the paper's [[context]] entries and from the few patterns that mean the same in
-every paper (`ALWAYS`). What is left is unbound.
+every paper (`ALWAYS`). Of what no claim binds, page numbers, dates, references and the like (`LAST`) are context too.
+What is left is unbound.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
+from countback.claims.document import Line, headings, lines_of_text, read_document, references
 from countback.claims.expand import addresses
 from countback.claims.registry import Paper
-from countback.claims.spec import read_text
-from countback.fetch.errors import UserError
+
+__all__ = ["STATUSES", "UNBOUND", "Found", "cover", "read_document", "unbound_cells"]
 
 BOUND, ASSERTED, CONTEXT, UNBOUND = "bound", "asserted", "context", "unbound"
 STATUSES = (BOUND, ASSERTED, CONTEXT, UNBOUND)
@@ -24,7 +25,6 @@ STATUSES = (BOUND, ASSERTED, CONTEXT, UNBOUND)
 NUMBER = re.compile(r"(?<![\w.])(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+|(?<=\d))(?![\d])")
 _HEX = r"(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{6,64}(?:(?:\.\.\.|\u2026)[0-9a-f]{4,64})?"
 HEX = re.compile(rf"(?<![\w]){_HEX}(?![\w])")
-CAPTION = re.compile(r"\s*(Table \w+)\s*[:.]")
 ALWAYS = (
     (  # names of hosts and people are short; without a limit a line of dots would take its length squared
         "link",
@@ -44,6 +44,21 @@ ALWAYS = (
 )
 
 
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sept?|Oct|Nov|Dec)(?:[a-z]+\b|\b\.?)"
+LAST = (  # what a number that no claim binds may be in any paper
+    (
+        "date",
+        re.compile(
+            rf"\b(?:19|20)\d\d-\d\d-\d\d\b|\b(?:\d{{1,2}}\s+)?{_MONTH},?\s+(?:19|20)\d\d\b"
+            rf"|\b{_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?\b(?:\s?[-\u2013]\s?\d{{1,2}}\b)?(?:,?\s+(?:19|20)\d\d\b)?"
+        ),
+    ),
+    ("part of a name", re.compile(r"\b[A-Za-z][A-Za-z]{1,40}-\d[\w.]*")),
+    ("number of an equation", re.compile(r"\A\s*\(\d{1,3}[a-z]?\)\s*\Z")),
+)
+_CITED = re.compile(r"\[\s*\d{1,3}(?:\s*[,;\u2013-]\s*\d{1,3})*\s*\]")
+
+
 @dataclass(frozen=True)
 class Found:
     """One number of a document: where it stands, what it is to the registry, and by which claim or pattern."""
@@ -54,55 +69,71 @@ class Found:
     around: str
     status: str
     by: str = ""
+    page: int = 0
 
 
-def cover(paper: Paper, text: str) -> list[Found]:
-    """Every number of the text, in order, with its status."""
+def cover(paper: Paper, document: str | Sequence[Line]) -> list[Found]:
+    """Every number of the document, in order, with its status."""
     claimed = _claimed(paper)
     cells = _cells(paper)
     sections = sorted({s for s, _ in claimed} | {c.section for c in paper.context} - {"*"}, key=len, reverse=True)
-    lines = text.splitlines()
-    tables = _table_of_line(lines)
+    lines = lines_of_text(document) if isinstance(document, str) else document
+    no_claims = _no_claims(lines)
     found: list[Found] = []
     section = ""
-    for number, line in enumerate(lines, start=1):
-        section = _heading(line, sections) or section
-        masked = sorted(_context(paper, section, line), key=lambda mask: mask[0], reverse=True)
-        reach, reason = 0, ""
-        for start, end, token in sorted(_tokens(line)):
-            around = line[max(0, start - 30) : end + 30].strip()
-            while masked and masked[-1][0] <= start:  # of the contexts begun so far, the one that ends last
-                _, stop, why = masked.pop()
-                reach, reason = (stop, why) if stop > reach else (reach, reason)
-            context = reason if end <= reach else ""
-            table = tables.get(number - 1, "")
-            if context:
+    for place, line in enumerate(lines):
+        section = _heading(line.text, sections) or section
+        before, after = _Masks(_context(paper, section, line)), _Masks(no_claims(place))
+        for start, end, token in sorted(_tokens(line.text)):
+            around = line.text[max(0, start - 30) : end + 30].strip().replace("\t", " | ")
+            if context := before.over(start, end):
                 status, by = CONTEXT, context
-            elif table:
-                status, by = cells.get((table, token), (UNBOUND, ""))
+            elif line.table:
+                status, by = cells.get((line.table, token), (UNBOUND, ""))
                 if status == UNBOUND:  # a sentence in a cell, or a table that is not transcribed
-                    status, by = claimed.get((table, token), (UNBOUND, ""))
+                    status, by = claimed.get((line.table, token), (UNBOUND, ""))
             else:
                 status, by = claimed.get((section, token), (UNBOUND, ""))
-            found.append(Found(number, section, token, around, status, by))
+            if status == UNBOUND and (context := after.over(start, end)):
+                status, by = CONTEXT, context
+            found.append(Found(place + 1, section, token, around, status, by, line.page))
     return found
 
 
-def read_document(path: Path) -> str:
-    """The text of a document (a pipe will do); a PDF needs the `pdf` extra."""
-    if path.suffix.lower() != ".pdf":
-        return read_text(path, pipe=True)
-    try:
-        import pdfplumber
-    except ImportError:
-        raise UserError(f'{path}: reading a PDF needs an extra; run: pip install "countback[pdf]"') from None
-    try:
-        with pdfplumber.open(path) as pdf:
-            return "\n".join(page.extract_text() or "" for page in pdf.pages)
-    except Exception as error:  # the parser has many of its own
-        raise UserError(
-            f"{path}: cannot be read as a PDF ({type(error).__name__}: {error}); fetch it again, or give its text"
-        ) from None
+class _Masks:
+    """Parts of a line, each with what it is; asked about places from left to right."""
+
+    def __init__(self, parts: Iterable[tuple[int, int, str]]) -> None:
+        self.left = sorted(parts, key=lambda part: part[0], reverse=True)
+        self.reach, self.why = 0, ""
+
+    def over(self, start: int, end: int) -> str:
+        """What covers the place; of the parts begun so far it is the one that ends last."""
+        while self.left and self.left[-1][0] <= start:
+            _, stop, why = self.left.pop()
+            self.reach, self.why = (stop, why) if stop > self.reach else (self.reach, self.why)
+        return self.why if end <= self.reach else ""
+
+
+def _no_claims(lines: Sequence[Line]) -> Callable[[int], Iterator[tuple[int, int, str]]]:
+    """Parts of a line, by its place, whose numbers are none of the paper's claims, with what they are."""
+    listed, entries = references(lines)
+    numbered = headings(lines)
+
+    def parts(place: int) -> Iterator[tuple[int, int, str]]:
+        text = lines[place].text
+        if place in listed:
+            yield 0, len(text), "list of references"
+        if place in numbered:
+            yield 0, text.index(numbered[place]) + len(numbered[place]), "number of a heading"
+        for cited in _CITED.finditer(text):
+            if set(map(int, re.findall(r"\d+", cited[0]))) <= entries:
+                yield cited.start(), cited.end(), "citation"
+        for why, pattern in LAST:
+            for match in pattern.finditer(text):
+                yield match.start(), match.end(), why
+
+    return parts
 
 
 def unbound_cells(paper: Paper) -> list[str]:
@@ -174,7 +205,10 @@ def _tokens(text: str) -> Iterator[tuple[int, int, str]]:
             yield match.start(), match.end(), match.group()
 
 
-def _context(paper: Paper, section: str, line: str) -> Iterator[tuple[int, int, str]]:
+def _context(paper: Paper, section: str, told: Line) -> Iterator[tuple[int, int, str]]:
+    line = told.text
+    if told.why:
+        yield 0, len(line), told.why
     for why, pattern in ALWAYS:
         for match in pattern.finditer(line):
             yield match.start(), match.end(), why
@@ -193,23 +227,3 @@ def _heading(line: str, sections: Iterable[str]) -> str:
         if name and line.startswith(name) and not re.match(r"[\w,.]", line[len(name) : len(name) + 1]):
             return name
     return ""
-
-
-def _table_of_line(lines: list[str]) -> dict[int, str]:
-    """Line index -> "Table N" for lines with tabs: the caption that follows the block, or else precedes it."""
-    result: dict[int, str] = {}
-    block: list[int] = []
-    before = ""
-    for index, line in enumerate(lines):
-        if "\t" in line:
-            block.append(index)
-            continue
-        caption = CAPTION.match(line)
-        if caption:
-            before = caption[1]
-            result.update(dict.fromkeys(block, before))
-            block = []
-        elif len(line) > 200 and block and not lines[index - 1].strip():  # running text: the caption stood above
-            result.update(dict.fromkeys(block, before))
-            block = []
-    return result
