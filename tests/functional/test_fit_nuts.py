@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from countback.models.ordinal import RESIDUAL
-from countback.models.simulate import Truth, crossed, simulate
+from countback.models.simulate import JudgeTruth, Truth, crossed, simulate
 from judge_data import write
 
 from tests.functional.inprocess import runner
@@ -50,3 +50,29 @@ def test_known_truth_is_found_and_a_second_run_repeats_the_first(tmp_path, monke
 
     assert run(*arguments, "--json", "again.json", "-q").returncode == 0
     assert json.loads(Path("again.json").read_text()) == tree
+
+
+def test_a_judge_that_flattens_is_told_from_one_that_does_not(tmp_path, monkeypatch):
+    run = runner(tmp_path, tmp_path / "ledger", monkeypatch)
+    judges = (JudgeTruth(follows=0.0), JudgeTruth(follows=1.0, missing=0.2))
+    truth = Truth({"country": 1.2, "item": 1.0, "annotator": 0.5}, (-1.0, 1.0), judges)
+    made = simulate(crossed(6, 1, 25, pool=5, labels=4), truth, np.random.default_rng(5))
+    layout, names = made.layout, ("flat", "faithful")
+    humans = zip(layout.item, layout.annotator, layout.country, made.label, strict=True)
+    given = zip(made.judge_item, made.judge, made.judge_country, made.judge_label, strict=True)
+    labels = write(tmp_path / "labels.csv", [(f"i{i}", f"p{a}", f"c{c}", y) for i, a, c, y in humans])
+    answers = write(tmp_path / "judges.csv", [(f"i{i}", names[j], f"c{c}", "" if y < 0 else y) for i, j, c, y in given])
+    done = run(
+        "fit", labels, "--judges", answers, "--model", "joint", "--no-sweep", "--jobs", 1, "--seed", 3, "--out", "out"
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = {judge["judge"]: judge for judge in json.loads(Path("out/fit.json").read_text())["flattening"]["judges"]}
+    assert found["faithful"]["missing"] == int((made.judge_label[made.judge == 1] < 0).sum()) > 0
+    severity = [made.effects["annotator"][layout.annotator[layout.country == c]].mean() for c in range(6)]
+    panel = made.effects["country"] + severity
+    for name, own in (("flat", np.zeros(6)), ("faithful", made.effects["country"])):
+        assert found[name]["latent"]["low"] <= own.std() / panel.std() + 0.1  # no spread at all is an end
+        assert found[name]["latent"]["high"] >= own.std() / panel.std()
+    assert found["flat"]["flatter"] > 0.95
+    assert found["flat"]["latent"]["high"] < found["faithful"]["latent"]["low"]
+    assert "flattening.svg" in {path.name for path in Path("out").iterdir()}
