@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
+from html import escape as escaped
 
 import numpy as np
 from countback.audit.fit import words as w
 from countback.audit.fit.tree import Found, Joint, Span
+from countback.audit.words import visible
 from countback.models.ordinal import SURE, THRESHOLD
 
 NAMES = ("parts", "countries", "sweep", "below", "flattening", "ranks")
@@ -152,7 +153,7 @@ def ranks(found: Found) -> Drawing:
         body.append(f'<text x="{middle:.1f}" y="{TOP + 8}" text-anchor="middle">chain {chain + 1}</text>')
     for row, name in enumerate(names):
         floor = TOP + 20 + (high + 12) * row + high
-        body.append(f'<text x="{LEFT - 10}" y="{floor - 14}" text-anchor="end">sd of {escape(name)}</text>')
+        body.append(f'<text x="{LEFT - 10}" y="{floor - 14}" text-anchor="end">sd of {_safe(name)}</text>')
         for chain in range(chains):
             left, bar = LEFT + wide * chain + 4, (wide - 8) / BINS
             for place, count in enumerate(counts[row, chain]):
@@ -200,10 +201,10 @@ def _rows(
     body = [f'<line class="axis" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{bottom}" y2="{bottom}"/>']
     for value, text in ticks:
         body.append(f'<line class="axis" x1="{x(value):.1f}" x2="{x(value):.1f}" y1="{bottom}" y2="{bottom + 5}"/>')
-        body.append(f'<text x="{x(value):.1f}" y="{bottom + 19}" text-anchor="middle">{escape(text)}</text>')
+        body.append(f'<text x="{x(value):.1f}" y="{bottom + 19}" text-anchor="middle">{_safe(text)}</text>')
     body += [f'<line class="limit" x1="{x(v):.1f}" x2="{x(v):.1f}" y1="{TOP}" y2="{bottom}"/>' for v in limits]
     for row, label in enumerate(labels):
-        body.append(f'<text x="{LEFT - 10}" y="{TOP + ROW * row + 17}" text-anchor="end">{escape(_cut(label))}</text>')
+        body.append(f'<text x="{LEFT - 10}" y="{TOP + ROW * row + 17}" text-anchor="end">{_safe(_cut(label))}</text>')
     for mark in marks:
         y = TOP + ROW * mark.row + (13 if not both else 9 if not mark.prior else 18)
         kind = "prior" if mark.prior else "mark"
@@ -216,13 +217,19 @@ def _rows(
 
 
 def _svg(name: str, title: str, description: str, body: Sequence[str], height: int) -> Drawing:
+    title, description = visible(title), visible(description)
     head = (
         f'<svg class="fit" xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {WIDTH} {height}" '
-        f'aria-labelledby="{name}-title {name}-text"><title id="{name}-title">{escape(title)}</title>'
-        f'<desc id="{name}-text">{escape(description)}</desc><style>{STYLE}</style>'
-        f'<text x="10" y="20" font-weight="bold">{escape(title)}</text>'
+        f'aria-labelledby="{name}-title {name}-text"><title id="{name}-title">{_safe(title)}</title>'
+        f'<desc id="{name}-text">{_safe(description)}</desc><style>{STYLE}</style>'
+        f'<text x="10" y="20" font-weight="bold">{_safe(title)}</text>'
     )
     return Drawing(name, title, description, "\n".join([head, *body, "</svg>"]) + "\n")
+
+
+def _safe(text: str) -> str:
+    """Text as XML may hold it: a control character in a name is spelt out."""
+    return escaped(visible(text))
 
 
 def _cut(text: str) -> str:

@@ -171,7 +171,7 @@ def _effects(found: Found) -> Iterator[str]:
     if found.fence or not found.main.passed:
         return
     yield _title(found, "COUNTRIES")
-    yield f"  effect in logits [95%]; above 0 is towards {found.labels.scale[-1]!r}"
+    yield visible(f"  effect in logits [95%]; above 0 is towards {found.labels.scale[-1]!r}")
     yield from _listed([(name, w.logits(effect, "+")) for name, effect in found.main.countries])
     yield ""
 
@@ -183,7 +183,7 @@ def _judges(found: Found) -> Iterator[str]:
     yield _title(found, "JUDGES BESIDE THE PEOPLE ASKED")
     if joint.passed:
         yield f"  prior {joint.posterior.prior}, median and {joint.level:.0%} interval"
-        yield from table(w.FLAT_COLUMNS, [w.flat_row(judge) for judge in joint.judges])
+        yield from table(w.FLAT_COLUMNS, [[visible(x) for x in w.flat_row(judge)] for judge in joint.judges])
         yield "  judge's lean less the people's, in hundredths of the scale"
         for judge in joint.judges:
             gaps = ", ".join(f"{place} {w.gap(span)}" for place, span in judge.gap.items())

@@ -211,7 +211,7 @@ def test_json_is_plain_and_repeats_itself(monkeypatch):
 
 
 def test_drawings_are_whole_and_say_in_words_what_they_show(monkeypatch):
-    names = ("country 0", 'a "quoted" & <odd> name', "country 2")
+    names = ("country 0", 'a "quoted" & <odd> name', "with \x1b[31m colour")
     table = replace(grid(), countries=names)
     result = found(monkeypatch, Engine([HUNDREDTH] * 80 + [TENTH] * 20), table)
     again = found(monkeypatch, Engine([HUNDREDTH] * 80 + [TENTH] * 20), table)
@@ -226,6 +226,7 @@ def test_drawings_are_whole_and_say_in_words_what_they_show(monkeypatch):
         assert title.text == drawing.title
         assert next(node for node in root if node.tag.endswith("}text")).text == drawing.title  # and for all to see
         assert description.text == drawing.description
+    assert "\x1b[31m" not in text.present(result) + "".join(drawing.svg for drawing in made)
     assert "0.80, the prior alone" in made[3].description
     assert 'a "quoted" & <odd> name' in made[1].description
 
