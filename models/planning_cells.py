@@ -273,7 +273,7 @@ def _held_out(counts: Counts) -> tuple[Floats, Floats, Floats]:
     for out in range(k):
         others = counts - np.eye(k, dtype=np.int64)[out]
         top = others == others.max(axis=1, keepdims=True)
-        used = np.where((top.sum(axis=1) == 1) & (others.max(axis=1) > 0), counts[:, out], 0)
+        used = np.where(top.sum(axis=1) == 1, counts[:, out], 0)  # without others all labels tie, at none
         n += used
         human += used * top[:, out]
         judge += used[:, None] * top
