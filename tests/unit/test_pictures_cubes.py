@@ -80,7 +80,7 @@ def drawn(paper: Paper, tmp_path_factory: pytest.TempPathFactory) -> dict[str, A
 
 
 def by_kind(entries: list[dict[str, Any]]) -> dict[str, Any]:
-    own_ones = [entry for entry in entries if entry["rests_on"]["what"] != "stored result"]
+    own_ones = [entry for entry in entries if "stored" not in [file["status"] for file in entry["rests_on"]["files"]]]
     found = {entry["kind"]: entry for entry in own_ones}
     assert len(found) == len(own_ones)
     return json.loads(json.dumps(found, allow_nan=False))
