@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from countback.audit.drawing import INK, figure, svg
+from countback.audit.drawing import INK, ROOM, SIZE, WIDTH, figure, one_line, svg
 from countback.audit.report.data import Section
 from countback.audit.report.words import SYMBOLS
 from countback.claims.verdict import VERDICTS
@@ -28,35 +28,25 @@ class Moment:
 
 def verdict_counts(sections: Sequence[Section]) -> str:
     """Shares of verdicts, one bar a paper, agreement to the left; the counts stand in the table below it."""
-    drawn = figure(9, 0.55 * len(sections) + 0.2)
+    drawn = figure(WIDTH, 0.5 * len(sections) + 0.1)
     axes = drawn.add_axes((0.01, 0.0, 0.98, 1.0))
     axes.set_axis_off()
     axes.set_xlim(0, 1)
     axes.set_ylim(len(sections) - 0.5, -0.6)
     for row, section in enumerate(sections):
         left, total = 0.0, max(len(section.lines), 1)
-        axes.text(
-            0,
-            row - 0.3,
-            f"{section.id} ({len(section.lines):,})",
-            color=INK,
-            fontsize=10,
-            va="center",
-            parse_math=False,
-        )
+        name = one_line(f"{section.id} ({len(section.lines):,})", ROOM)
+        axes.text(0, row - 0.35, name, color=INK, fontsize=SIZE, va="center", parse_math=False)
         for word in VERDICTS:
             share = section.counts[word] / total
             if share:
                 axes.barh(
-                    row + 0.12, share, 0.42, left, color=SHADES[word], edgecolor=INK, linewidth=0.6,
+                    row + 0.08, share, 0.46, left, color=SHADES[word], edgecolor=INK, linewidth=0.6,
                     hatch=HATCHES.get(word, ""),
                 )  # fmt: skip
-                if share > 0.07:
-                    axes.text(
-                        left + share / 2, row + 0.12, f"{SYMBOLS[word][0]} {section.counts[word]:,}", color=INK,
-                        fontsize=9, ha="center", va="center",
-                        bbox={"facecolor": "none", "edgecolor": "none", "pad": 1},
-                    )  # fmt: skip
+                if share > 0.13:
+                    shown = f"{SYMBOLS[word][0]} {section.counts[word]:,}"
+                    axes.text(left + share / 2, row + 0.08, shown, color=INK, fontsize=SIZE, ha="center", va="center")
                 left += share
     told = "; ".join(
         f"{section.id}: " + ", ".join(f"{n} {word}" for word, n in section.counts.items() if n) for section in sections
@@ -69,28 +59,27 @@ def timeline(moments: Sequence[Moment], today: date) -> str:
     days = [m.made for m in moments] + [m.deadline for m in moments if m.deadline] + [today]
     first, last = min(days).toordinal(), max(days).toordinal()
     span = max(last - first, 30)
-    drawn = figure(9, 0.55 * len(moments) + 0.6)
+    drawn = figure(WIDTH, 0.42 * len(moments) + 0.3)
     axes = drawn.add_axes((0.01, 0.0, 0.98, 1.0))
     axes.set_axis_off()
     axes.set_xlim(first - 0.02 * span, first + 1.08 * span)
-    axes.set_ylim(len(moments) - 0.4, -1.2)
-    now = today.toordinal()
-    axes.plot([now, now], [-0.75, len(moments) - 0.5], color=INK, linewidth=1, linestyle=":")
-    axes.text(now, -0.95, f"today, {today}", color=INK, fontsize=9, ha="center" if now > first + span * 0.1 else "left")
+    axes.set_ylim(len(moments) - 0.4, -1.1)
+    now, rows = today.toordinal(), range(len(moments))
+    side = "left" if now < first + span * 0.15 else "right" if now > first + span * 0.85 else "center"
+    axes.text(now, -0.9, f"today, {today}", color=INK, fontsize=SIZE, ha=side, va="center")
+    axes.vlines([now] * len(rows), [row + 0.02 for row in rows], [row + 0.42 for row in rows], color=INK, linestyle=":")
     for row, m in enumerate(moments):
         end = m.deadline.toordinal() if m.deadline else first + int(1.06 * span)
-        axes.plot(
-            [m.made.toordinal(), end], [row + 0.15] * 2, color=INK, linewidth=2, linestyle="-" if m.deadline else "--"
-        )
-        axes.plot([m.made.toordinal()], [row + 0.15], marker="o", color=INK)
+        made, y = m.made.toordinal(), row + 0.22
+        axes.plot([made, end], [y, y], color=INK, linewidth=2, linestyle="-" if m.deadline else "--")
+        axes.plot([made], [y], marker="o", color=INK)
         if m.deadline:
-            axes.plot([end], [row + 0.15], marker="|", markersize=12, color=INK)
+            axes.plot([end], [y], marker="|", markersize=10, color=INK)
         if m.resolved:
-            axes.plot([m.resolved.toordinal()], [row + 0.15], marker="D", color=INK)
+            axes.plot([m.resolved.toordinal()], [y], marker="D", color=INK)
         until = f"until {m.deadline}" if m.deadline else "no deadline"
-        axes.text(
-            first, row - 0.2, f"{m.name}: {m.state}, made {m.made}, {until}", color=INK, fontsize=9, parse_math=False
-        )
+        name = one_line(f"{m.name}: {m.state}, made {m.made}, {until}", ROOM)
+        axes.text(first, row - 0.2, name, color=INK, fontsize=SIZE, va="center", parse_math=False)
     told = "; ".join(
         f"{m.name}: {m.state}, made {m.made}, " + (f"deadline {m.deadline}" if m.deadline else "no deadline")
         for m in moments

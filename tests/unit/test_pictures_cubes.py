@@ -37,7 +37,7 @@ HUMAN = {"Pakistan": (5 + 2 + 4 + 4, 5 + 0 + 4 + 0), "Nigeria": (5 + 5 + 5 + 5, 
 JUDGE = {"Pakistan": 5 + 0 + 4 + 2, "Nigeria": 5 + 0 + 5 + 5}
 
 
-def archive(path: Path, *, synthetic: bool = False) -> Path:
+def archive(path: Path, *, synthetic: bool = False, questions: bool = True) -> Path:
     """The two files of the release, as its reader knows them."""
     human: dict[str, Any] = {}
     judge: dict[str, Any] = {}
@@ -49,7 +49,8 @@ def archive(path: Path, *, synthetic: bool = False) -> Path:
                 {"annotator": 1 + place, "choice": label, "lead_time_seconds": 60.0}
                 for place, label in enumerate(labels)
             ]
-            tasks.append({"pod_title": f"pod {number}", "question": question, "options": options, "annotations": slots})
+            told = question if questions else "one"
+            tasks.append({"pod_title": f"pod {number}", "question": told, "options": options, "annotations": slots})
             result = [{"from_name": "vignette_label", "value": {"choices": [answer]}}]
             data = {f"option_{letter.lower()}": text for letter, text in options.items()}
             answers.append({"data": data, "annotations": [{"completed_by": {"username": "judge-1"}, "result": result}]})
@@ -177,6 +178,18 @@ def test_what_it_rests_on_follows_the_files(paper, tmp_path, drawn, monkeypatch)
         standin = by_kind(collect([paper], [located(twin, status)]))
         assert {entry["rests_on"]["what"] for entry in standin.values()} == {SYNTHETIC}
         assert {entry["rests_on"]["files"][0]["sha256"] for entry in standin.values()} == {sha256_file(twin)}
+
+
+def test_what_the_labels_cannot_give_is_said(paper, tmp_path, monkeypatch):
+    monkeypatch.setattr(pictured, "DRAWS", 100)
+    path = archive(tmp_path / "labels.zip", questions=False)
+    found = by_kind(collect([paper], [located(path, "verified")]))
+    assert {entry["rests_on"]["what"] for entry in found.values()} == {RELEASED}
+    assert (found["grid"]["cells"], found["null"]["nulls"]) == ([], [])
+    for kind in ("grid", "null", "lean"):
+        assert "definition not stated" in found[kind]["missing"][0]
+    assert {bar["group"] for bar in found["lean"]["bars"]} == {"human majority", "judge-1"}
+    assert found["heldout"]["missing"] == []
 
 
 def test_without_labels_every_number_is_the_printed_one(paper):

@@ -155,13 +155,7 @@ def _of(group: str, name: str, found: Estimate) -> Bar:
 
 
 def _spreads(leans: dict[str, LeanReport], rests_on: RestsOn) -> Picture:
-    bars = [
-        replace(
-            _of("", voter, report.spread),
-            note=f"noise alone gives {report.noise_range[0]:.3f} on average, this much or more in {report.noise_p:.3f}",
-        )
-        for voter, report in leans.items()
-    ]
+    bars = [replace(_of("", voter, report.spread), note=_noise(report)) for voter, report in leans.items()]
     return SpreadsPicture(
         title="How far the countries lie apart",
         says=SPREAD,
@@ -170,6 +164,12 @@ def _spreads(leans: dict[str, LeanReport], rests_on: RestsOn) -> Picture:
         seed=SEED,
         bars=tuple(bars),
     )
+
+
+def _noise(report: LeanReport) -> str:
+    if not np.isfinite(report.noise_p):
+        return ""
+    return f"noise alone gives {report.noise_range[0]:.3f} on average, this much or more in {report.noise_p:.3f}"
 
 
 # --- The grid and the nulls ------------------------------------------------------------------------------------------
