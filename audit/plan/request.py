@@ -13,12 +13,16 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+from countback.audit.judge.input import read_inputs
+from countback.audit.judge.settings import read_settings
+from countback.audit.judge.study import Study, build
 from countback.audit.words import visible
 from countback.fetch.errors import UserError
 from countback.fetch.labels import HUMAN
 from countback.models.heldout import held_out
 from countback.models.planning_cells import Labelling, Lead, lead_of, learn
 from countback.models.planning_power import Parts
+from countback.models.resampling import Ints
 from countback.models.shares import country_share
 from countback.models.votes import tally
 
@@ -147,10 +151,6 @@ def prices(path: Path, names: Sequence[str]) -> tuple[Fraction, ...]:
 
 def read_pilot(path: Path, columns: Sequence[str], choices: Sequence[str]) -> Pilot:
     """Labels of a small study, read as `countback judge` reads them. Raises UserError where they cannot teach."""
-    from countback.audit.judge.input import read_inputs
-    from countback.audit.judge.settings import read_settings
-    from countback.audit.judge.study import build
-
     settings = read_settings(path, None, columns=columns, choices=choices)
     told = "".join(f" --columns {shlex.quote(text)}" for text in columns)
     inputs = read_inputs(
@@ -172,33 +172,43 @@ def read_pilot(path: Path, columns: Sequence[str], choices: Sequence[str]) -> Pi
         model = learn(votes)
     except ValueError as error:
         raise UserError(f"{path.name}: {error}") from None
-    slots = int((inputs.table.kind == HUMAN).sum())
-    notes = []
-    judge, found = "", None
-    answered = [(int((one.answers >= 0).sum()), one) for one in study.judges]
-    if answered:
-        _, chosen = max(answered, key=lambda pair: pair[0])
-        codes = np.append(label, -1)[chosen.answers][None]
-        kept = held_out(study.unit, study.annotator, label[study.label], codes, labels=len(scale))
-        compared = kept.select((kept.n > 0) & (codes[0] >= 0))
-        if len(compared.n) >= FEWEST_PILOT_ITEMS:
-            judge, found = chosen.name, lead_of(compared.n, compared.human, compared.judges[:, 0])
-        else:
-            notes.append(
-                f"{chosen.name} can be compared on {len(compared.n)} of its items, fewer than {FEWEST_PILOT_ITEMS}: "
-                "how a judge stands to the humans is assumed, not learned"
-            )
-    parts = None
+    judge, found, about_judge = _pilot_lead(study, label, len(scale))
+    parts, about_parts = _pilot_parts(study, label)
+    return Pilot(
+        name=path.name,
+        slots=int((inputs.table.kind == HUMAN).sum()),
+        valid=len(study.label),
+        items=study.units,
+        model=model,
+        judge=judge,
+        lead=found,
+        parts=parts,
+        notes=tuple(note for note in (about_judge, about_parts) if note),
+    )
+
+
+def _pilot_lead(study: Study, label: Ints, levels: int) -> tuple[str, Lead | None, str]:
+    """The judge with the most answers and how it stands to the humans; or why that is not learned."""
+    if not study.judges:
+        return "", None, ""
+    chosen = max(study.judges, key=lambda judge: int((judge.answers >= 0).sum()))
+    codes = np.append(label, -1)[chosen.answers][None]
+    kept = held_out(study.unit, study.annotator, label[study.label], codes, labels=levels)
+    compared = kept.select((kept.n > 0) & (codes[0] >= 0))
+    if len(compared.n) < FEWEST_PILOT_ITEMS:
+        return "", None, (
+            f"{chosen.name} can be compared on {len(compared.n)} of its items, fewer than {FEWEST_PILOT_ITEMS}: how a "
+            "judge stands to the humans is assumed, not learned"
+        )  # fmt: skip
+    return chosen.name, lead_of(compared.n, compared.human, compared.judges[:, 0]), ""
+
+
+def _pilot_parts(study: Study, label: Ints) -> tuple[Parts | None, str]:
+    """How the variance divides, what is estimated below 0 or lies in the residual being 0; or why it is not learned."""
     try:
-        shares = country_share(study.item[study.unit], study.country[study.unit], study.annotator, label[study.label])
-        parts = _parts(shares.components.item, shares.components.item_country, shares.components.annotator,
-                       shares.components.residual)  # fmt: skip
+        found = country_share(study.item[study.unit], study.country[study.unit], study.annotator, label[study.label])
     except UserError as error:
-        notes.append(f"how variance divides between items and annotators is assumed, not learned: {error}")
-    return Pilot(path.name, slots, len(study.label), study.units, model, judge, found, parts, tuple(notes))
-
-
-def _parts(*variances: float) -> Parts:
-    """Variances as shares of their sum; what is estimated below 0, or lies in the residual, is 0."""
-    known = np.nan_to_num(np.maximum(variances, 0.0))
-    return Parts(*(known / known.sum()).tolist())
+        return None, f"how variance divides between items and annotators is assumed, not learned: {error}"
+    c = found.components
+    known = np.nan_to_num(np.maximum([c.item, c.item_country, c.annotator, c.residual], 0.0))
+    return Parts(*(known / known.sum()).tolist()), ""
