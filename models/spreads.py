@@ -98,7 +98,10 @@ def calibrated(nuisance: Nuisance) -> Calibrated:
 
 
 def truth_of(nuisance: Nuisance, scenario: Scenario) -> Truth:
-    """The truth of a simulated study: content and country together vary as calibrated, whatever the country's share."""
+    """The truth of a simulated study: content and country together vary as calibrated, whatever the country's share.
+
+    Judges are calibrated as if they followed the countries, so those that do not hit a little less often than printed.
+    """
     found = calibrated(nuisance)
     country = scenario.share * (found.content**2 + nuisance.annotator**2 + RESIDUAL)
     content = found.content**2 - country
@@ -302,6 +305,7 @@ def study(found: Found) -> dict[str, Any]:
 
     wide, below, near = (f"P({EVENTS[event]}" for event in (0, 1, 3))
     names = [scenario.name for scenario in SCENARIOS]
+    unsure = f"{near}): {names[3]} over {names[0]}"
     return {
         "schema": SCHEMA,
         "title": "How surprising the released spreads are, in synthetic studies of the release's shape",
@@ -314,8 +318,8 @@ def study(found: Found) -> dict[str, Any]:
             f"not differ, {span(f'{below} | {names[1]})')} where they do and judges follow, and "
             f"{span(f'{below} | {names[3]})')} where judges follow 30% of it (country's share 3%).",
             f"Spreads near the printed are {span(f'{near}): {names[3]} over {names[1]}')} times as likely with "
-            f"flattening as with judges that follow, and {span(f'{near}): {names[3]} over {names[0]}')} times as "
-            "likely as where countries do not differ: no country effect explains them as well as flattening does.",
+            f"flattening as with judges that follow, and {span(unsure)} times as likely as where countries do not "
+            f"differ{'' if told[unsure]['low'] > 1 or told[unsure]['high'] < 1 else ': the two are not told apart'}.",
         ],
         "rows": [{key: _short(value) for key, value in row.items()} for row in shown],
         "reading": "Value: over all calibrations; ends: lowest and highest of them. A probability rests on "
