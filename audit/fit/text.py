@@ -34,9 +34,10 @@ def _title(found: Found, text: str) -> str:
 
 
 def _listed(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
-    longest = max(len(name) for name, _ in rows)
+    longest = max(len(visible(name)) for name, _ in rows)
+    wide = longest + max(len(text) for _, text in rows) + 6 > width()
     for name, text in rows:
-        yield f"    {visible(name):<{longest}}  {text}"
+        yield _wrap(f"{name}: {text}", "  ") if wide else f"    {visible(name):<{longest}}  {text}"
 
 
 def _head(found: Found) -> Iterator[str]:
@@ -89,10 +90,10 @@ def gate_rows(found: Found) -> list[list[str]]:
 def _country(found: Found) -> Iterator[str]:
     if found.fence:
         return
-    yield _title(found, "COUNTRY'S SHARE OF THE VARIANCE OF LABELS")
+    yield _title(found, "COUNTRY'S SHARE OF THE VARIANCE")
     main = found.main
     if main.passed:
-        yield f"  prior {main.posterior.prior}, median and 95% interval"
+        yield _wrap(f"prior {main.posterior.prior}, median and 95% interval", "")
         yield from _listed([(text, w.share(main.shares[name])) for name, text in SHARES.items()])
     moments = found.moments
     if isinstance(moments, str):
@@ -104,7 +105,7 @@ def _country(found: Found) -> Iterator[str]:
             + (" (an estimate below 0 is kept, as chance alone can make it)" if moments.share < 0 else "")
         )
     if any(fit.passed for fit in found.fits):
-        yield f"  whether it is below {w.LIMIT}: what the labels add to each prior"
+        yield _wrap(f"whether it is below {w.LIMIT}: what the labels add to each prior", "")
         yield from table(SWEEP_COLUMNS, sweep_rows(found))
         error = max(fit.below_error for fit in found.fits if fit.passed)
         yield f"    Monte Carlo error of P at most {error:.3f}"
@@ -155,7 +156,7 @@ def _parts(found: Found) -> Iterator[str]:
     if not found.main.passed:
         return
     yield _title(found, "PARTS OF THE VARIANCE")
-    yield f"  prior {found.main.posterior.prior}; it alone gives each effect {w.share(found.main.by_prior)}"
+    yield _wrap(f"prior {found.main.posterior.prior}; it alone gives each effect {w.share(found.main.by_prior)}", "")
     yield from table(PART_COLUMNS, part_rows(found))
     if found.fence:
         more = "its one annotator" if found.design.separable else "what its items hold"
@@ -171,7 +172,7 @@ def _effects(found: Found) -> Iterator[str]:
     if found.fence or not found.main.passed:
         return
     yield _title(found, "COUNTRIES")
-    yield visible(f"  effect in logits [95%]; above 0 is towards {found.labels.scale[-1]!r}")
+    yield _wrap(f"effect in logits [95%]; above 0 is towards {found.labels.scale[-1]!r}", "")
     yield from _listed([(name, w.logits(effect, "+")) for name, effect in found.main.countries])
     yield ""
 
@@ -182,9 +183,9 @@ def _judges(found: Found) -> Iterator[str]:
         return
     yield _title(found, "JUDGES BESIDE THE PEOPLE ASKED")
     if joint.passed:
-        yield f"  prior {joint.posterior.prior}, median and {joint.level:.0%} interval"
+        yield _wrap(f"prior {joint.posterior.prior}, median and {joint.level:.0%} interval", "")
         yield from table(w.FLAT_COLUMNS, [[visible(x) for x in w.flat_row(judge)] for judge in joint.judges])
-        yield "  judge's lean less the people's, in hundredths of the scale"
+        yield _wrap("judge's lean less the people's, in hundredths of the scale", "")
         for judge in joint.judges:
             gaps = ", ".join(f"{place} {w.gap(span)}" for place, span in judge.gap.items())
             yield _wrap(f"{judge.judge}: {gaps}")

@@ -77,6 +77,14 @@ def test_the_page_is_missed_without_jinja2_and_nothing_else(run, engine, tmp_pat
     assert {path.suffix for path in Path("out").iterdir()} == {".json", ".svg"}
 
 
+@pytest.mark.parametrize("columns", ["40", "70", "100"])
+def test_lines_fit_the_terminal(run, engine, tmp_path, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", columns)
+    done = run("fit", labels(tmp_path / "labels.csv"))
+    # but for a digest, which is one word of 64 characters
+    assert [line for line in done.stdout.splitlines() if len(line) > int(columns) and len(line.split()[-1]) < 64] == []
+
+
 def test_json_alone(run, engine, tmp_path):
     done = run("fit", labels(tmp_path / "labels.csv"), "--json", "-")
     assert json.loads(done.stdout)["decision"] == "below"

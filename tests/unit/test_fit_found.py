@@ -177,7 +177,7 @@ def test_synthetic_and_approximate_are_said_wherever_numbers_are(monkeypatch):
     assert said.startswith("SYNTHETIC")
     for title in (
         "WHETHER THE FIT WORKED",
-        "COUNTRY'S SHARE OF THE VARIANCE OF LABELS",
+        "COUNTRY'S SHARE OF THE VARIANCE",
         "PARTS OF THE VARIANCE",
         "COUNTRIES",
     ):
