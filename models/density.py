@@ -9,8 +9,11 @@ Raters are the humans together (0) and each judge (1 .. J), with cutpoints of th
     eta of judge j = scale_j (content + follows_j country + deviation_jc)
     content        = all effects but country and annotator
 
-All effects are non-centred. A standard deviation is exp(u) under R2D2, whose density falls towards 0, and |u| under
-HalfNormal, whose density does not: on the log scale chains would wander far into the tail that leads to 0.
+An effect is non-centred, sd times z, except where many levels have many labels each, which tell the effects better
+than their prior does. A standard deviation is exp(u) under R2D2, whose density falls towards 0, and |u| under
+HalfNormal, whose density does not: on the log scale chains would wander far into the tail that leads to 0. The mean
+of a rater's cutpoints is counted from the mean eta of the rater's labels, which labels tell well; cutpoints and effects
+by themselves can move together.
 """
 
 from __future__ import annotations
@@ -25,6 +28,8 @@ from countback.fetch.errors import UserError
 from countback.models.ordinal import CENTRE_SD, GAP_SD, R2D2, RESIDUAL, Floats, OrdinalData, Prior, gap_location
 from numpy.typing import NDArray
 
+CENTRED_LABELS, CENTRED_LEVELS = 20, 20  # a level, and levels, from which on an effect is centred
+SIGNED, LOG, CENTRED = 0, 1, 2  # forms of an effect: sd |u| or exp(u), non-centred; exp(u), centred
 SCALE_SD, FOLLOWS, FOLLOWS_SD, DEVIATION_SD = 0.5, 1.0, 1.0, 0.5  # of log scale, of follows, of deviations' sd
 
 
@@ -64,6 +69,21 @@ class Problem:
         }
 
     @property
+    def centred(self) -> NDArray[np.bool_]:
+        """(effects,)"""
+        labels = self.weight @ (self.code >= 0)
+        return np.asarray((labels >= CENTRED_LABELS * self.levels) & (self.levels >= CENTRED_LEVELS))
+
+    @property
+    def average(self) -> Floats:
+        """(raters, levels, judges' country effects and one that is absent): times these gives mean eta / scale."""
+        found = np.zeros((self.judges + 1, int(self.levels.sum()) + self.judges * self.countries + 1))
+        for column in self.code.T:
+            np.add.at(found, (self.rater, column), self.weight)
+        found[:, -1] = 0.0
+        return found / np.maximum(np.bincount(self.rater, self.weight, self.judges + 1), 1.0)[:, None]
+
+    @property
     def size(self) -> int:
         return sum(int(np.prod(shape)) for shape in self.parts.values())
 
@@ -91,8 +111,9 @@ def unpack(problem: Problem, x: Floats) -> dict[str, Floats]:
     return found
 
 
-def standard_deviations(u: Floats, prior: Prior) -> Floats:
-    return np.asarray(np.exp(u) if isinstance(prior, R2D2) else np.abs(u))
+def forms(problem: Problem, prior: Prior) -> NDArray[np.int64]:
+    """(effects,) how each effect is parametrised."""
+    return np.where(problem.centred, CENTRED, LOG if isinstance(prior, R2D2) else SIGNED)
 
 
 def cutpoints(centre: Floats, log_gap: Floats) -> Floats:
@@ -103,32 +124,37 @@ def cutpoints(centre: Floats, log_gap: Floats) -> Floats:
 
 def effects(problem: Problem, parts: dict[str, Floats], prior: Prior) -> Floats:
     """Realised effects (..., levels), in logits."""
-    # With the sign of u, which is that of half of the draws of z.
-    sd = np.exp(parts["u"]) if isinstance(prior, R2D2) else parts["u"]
-    return np.asarray(parts["z"] * np.repeat(sd, problem.levels, axis=-1))
+    form, u = forms(problem, prior), parts["u"]
+    factor = np.where(form == CENTRED, 1.0, np.where(form == LOG, np.exp(u), u))  # u with its sign: z has the same
+    return np.asarray(parts["z"] * np.repeat(factor, problem.levels, axis=-1))
 
 
 def told(problem: Problem, parts: dict[str, Floats], prior: Prior) -> dict[str, Floats]:
     """What the parameters stand for, by the names that the PyMC model gives, and `effect` (..., levels)."""
     effect = effects(problem, parts, prior)
     country = effect[..., : problem.countries]
-    found = {
-        "sd": standard_deviations(parts["u"], prior),
-        "cutpoints": cutpoints(parts["centre"], parts["log_gap"]),
+    everything, scale = [effect], np.ones((*effect.shape[:-1], 1))
+    found = {}
+    if problem.judges:
+        own = parts["follows"][..., None] * country[..., None, :]
+        found["judge_country"] = own + parts["u_deviation"][..., None] * parts["z_deviation"]
+        found["scale"] = np.exp(parts["log_scale"])
+        everything.append(found["judge_country"].reshape(*effect.shape[:-1], -1))
+        scale = np.concatenate([scale, found["scale"]], axis=-1)
+    middle = scale * (np.concatenate(everything, axis=-1) @ problem.average[:, :-1].T)
+    return found | {
+        "sd": np.where(forms(problem, prior) == SIGNED, np.abs(parts["u"]), np.exp(parts["u"])),
+        "cutpoints": cutpoints(parts["centre"] + middle, parts["log_gap"]),
         "country": country,
         "effect": effect,
     }
-    if problem.judges:
-        own = parts["follows"][..., None] * country[..., None, :]
-        found["scale"] = np.exp(parts["log_scale"])
-        found["judge_country"] = own + parts["u_deviation"][..., None] * parts["z_deviation"]
-    return found
 
 
 def start(problem: Problem, prior: Prior, rng: np.random.Generator) -> Floats:
     """Where a chain starts: in the middle of the prior, at random."""
     parts = {name: rng.uniform(-1, 1, shape) for name, shape in problem.parts.items()}
-    parts["u"] = np.log(0.5) + 0.5 * parts["u"] if isinstance(prior, R2D2) else 0.5 + 0.3 * parts["u"]
+    signed = forms(problem, prior) == SIGNED
+    parts["u"] = np.where(signed, 0.5 + 0.3 * parts["u"], np.log(0.5) + 0.5 * parts["u"])
     parts["log_gap"] = gap_location(problem.categories) + 0.3 * parts["log_gap"]
     if problem.judges:
         parts["u_deviation"] = 0.3 + 0.2 * parts["u_deviation"]
@@ -139,14 +165,17 @@ def start(problem: Problem, prior: Prior, rng: np.random.Generator) -> Floats:
 def arguments(problem: Problem, prior: Prior) -> tuple[Any, ...]:
     """What `log_density` takes after x and its gradient."""
     family = (1.0, prior.a, prior.b, prior.concentration) if isinstance(prior, R2D2) else (0.0, prior.scale, 0.0, 0.0)
-    fixed = (
-        RESIDUAL,
-        CENTRE_SD,
-        gap_location(problem.categories),
-        GAP_SD,
-    )  # globals would be kept on disk
+    fixed = (RESIDUAL, CENTRE_SD, gap_location(problem.categories), GAP_SD)  # imported, so no globals of kept code
     sizes = np.array([problem.categories, problem.judges, problem.countries])
-    rows = (problem.label, problem.weight, problem.code, problem.rater, problem.levels)
+    rows = (
+        problem.label,
+        problem.weight,
+        problem.code,
+        problem.rater,
+        problem.levels,
+        forms(problem, prior),
+        problem.average,
+    )
     return (*map(np.ascontiguousarray, rows), sizes, np.array(family), np.array(fixed))
 
 
@@ -160,7 +189,18 @@ def compiled() -> Callable[..., float]:
 
 
 def log_density(
-    x: Any, grad: Any, label: Any, weight: Any, code: Any, rater: Any, levels: Any, sizes: Any, family: Any, fixed: Any
+    x: Any,
+    grad: Any,
+    label: Any,
+    weight: Any,
+    code: Any,
+    rater: Any,
+    levels: Any,
+    form: Any,
+    average: Any,
+    sizes: Any,
+    family: Any,
+    fixed: Any,
 ) -> float:
     """Log density at x, up to a constant; its gradient is written to `grad`. Plain loops: see `compiled`."""
     categories, judges, countries = sizes[0], sizes[1], sizes[2]
@@ -177,11 +217,12 @@ def log_density(
 
     # Standard deviations.
     signed = np.empty(n)
+    for k in range(n):
+        signed[k] = x[k] if form[k] == SIGNED else np.exp(x[k])
     if family[0] == 1.0:
         a, b, each = family[1], family[2], family[3]
         everything = 0.0
         for k in range(n):
-            signed[k] = np.exp(x[k])
             everything += signed[k] ** 2
         value += (a - n * each) * np.log(everything) - (a + b) * np.log1p(everything / residual)
         slope = (a - n * each) / everything - (a + b) / (residual + everything)
@@ -190,34 +231,18 @@ def log_density(
             grad[k] = 2 * each + 2 * slope * signed[k] ** 2
     else:
         for k in range(n):
-            signed[k] = x[k]
-            value -= 0.5 * (x[k] / family[1]) ** 2
-            grad[k] = -x[k] / family[1] ** 2
-
-    # Cutpoints, and the weight of labels between two of them.
-    cut, to_cut, between = np.empty((raters, cuts)), np.zeros((raters, cuts)), np.zeros((raters, gaps))
-    for r in range(raters):
-        step, mean = 0.0, 0.0
-        cut[r, 0] = 0.0
-        for k in range(gaps):
-            step += np.exp(x[at_gap + r * gaps + k])
-            cut[r, k + 1] = step
-            mean += step / cuts
-        for k in range(cuts):
-            cut[r, k] += x[at_centre + r] - mean
-        value -= 0.5 * (x[at_centre + r] / centre_sd) ** 2
-        grad[at_centre + r] = -x[at_centre + r] / centre_sd**2
-        for k in range(gaps):
-            off = (x[at_gap + r * gaps + k] - location) / gap_sd
-            value -= 0.5 * off**2
-            grad[at_gap + r * gaps + k] = -off / gap_sd
+            value -= 0.5 * (signed[k] / family[1]) ** 2
+            grad[k] = -signed[k] / family[1] ** 2
+            if form[k] == CENTRED:
+                value += x[k]
+                grad[k] = 1.0 + grad[k] * signed[k]
 
     # Effects, after them the judges' country effects, and a 0 that code -1, an absent effect, points to.
     effect, to_effect = np.zeros(total + judges * countries + 1), np.zeros(total + judges * countries + 1)
     level = 0
     for k in range(n):
         for _ in range(levels[k]):
-            effect[level] = signed[k] * x[at_z + level]
+            effect[level] = x[at_z + level] if form[k] == CENTRED else signed[k] * x[at_z + level]
             level += 1
     scale = np.ones(raters)
     to_scale = np.zeros(raters)
@@ -236,6 +261,28 @@ def log_density(
             effect[total + j * countries + c] = x[at_follows + j] * effect[c] + x[at_u] * x[own]
             value -= 0.5 * x[own] ** 2
             grad[own] = -x[own]
+
+    # Cutpoints, and the weight of labels between two of them.
+    cut, to_cut, between = np.empty((raters, cuts)), np.zeros((raters, cuts)), np.zeros((raters, gaps))
+    middles, centre = np.empty(raters), np.empty(raters)
+    for r in range(raters):
+        step, mean, middle = 0.0, 0.0, 0.0
+        for k in range(len(effect)):
+            middle += average[r, k] * effect[k]
+        middles[r] = middle
+        centre[r] = x[at_centre + r] + scale[r] * middle
+        cut[r, 0] = 0.0
+        for k in range(gaps):
+            step += np.exp(x[at_gap + r * gaps + k])
+            cut[r, k + 1] = step
+            mean += step / cuts
+        for k in range(cuts):
+            cut[r, k] += centre[r] - mean
+        value -= 0.5 * (centre[r] / centre_sd) ** 2
+        for k in range(gaps):
+            off = (x[at_gap + r * gaps + k] - location) / gap_sd
+            value -= 0.5 * off**2
+            grad[at_gap + r * gaps + k] = -off / gap_sd
 
     # Labels. The logs of 1 + exp(-|d|) of rows of weight 1 are taken of products: a log is what costs most here.
     product = 1.0
@@ -273,13 +320,27 @@ def log_density(
     value -= np.log(product)
     for r in range(raters):
         for k in range(gaps):
-            gap = cut[r, k + 1] - cut[r, k]
+            gap = np.exp(x[at_gap + r * gaps + k])
             value += between[r, k] * np.log(-np.expm1(-gap))
             push = between[r, k] / np.expm1(gap)
             to_cut[r, k + 1] += push
             to_cut[r, k] -= push
 
-    # Back through effects and cutpoints.
+    # Back through cutpoints and effects.
+    for r in range(raters):
+        mean = 0.0
+        for k in range(cuts):
+            mean += to_cut[r, k] / cuts
+        push = mean * cuts - centre[r] / centre_sd**2
+        grad[at_centre + r] = push
+        to_scale[r] += push * middles[r]
+        push *= scale[r]
+        for k in range(len(effect)):
+            to_effect[k] += push * average[r, k]
+        above = 0.0
+        for k in range(gaps - 1, -1, -1):
+            above += to_cut[r, k + 1] - mean
+            grad[at_gap + r * gaps + k] += above * np.exp(x[at_gap + r * gaps + k])
     for j in range(judges):
         grad[at_scale + j] += to_scale[j + 1] * scale[j + 1]
         for c in range(countries):
@@ -290,20 +351,17 @@ def log_density(
             grad[own] += push * x[at_u]
     level = 0
     for k in range(n):
-        turn = signed[k] if family[0] == 1.0 else 1.0  # d signed / d u
+        turn = 1.0 if form[k] == SIGNED else signed[k]  # d signed / d u
         for _ in range(levels[k]):
             z = x[at_z + level]
+            if form[k] == CENTRED:
+                z /= signed[k]
+                value -= x[k]
+                grad[at_z + level] += to_effect[level] - z / signed[k]
+                grad[k] += z**2 - 1.0
+            else:
+                grad[at_z + level] += to_effect[level] * signed[k] - z
+                grad[k] += to_effect[level] * z * turn
             value -= 0.5 * z**2
-            grad[at_z + level] += to_effect[level] * signed[k] - z
-            grad[k] += to_effect[level] * z * turn
             level += 1
-    for r in range(raters):
-        mean = 0.0
-        for k in range(cuts):
-            mean += to_cut[r, k] / cuts
-        grad[at_centre + r] += mean * cuts
-        above = 0.0
-        for k in range(gaps - 1, -1, -1):
-            above += to_cut[r, k + 1] - mean
-            grad[at_gap + r * gaps + k] += above * np.exp(x[at_gap + r * gaps + k])
     return float(value)

@@ -27,6 +27,14 @@ def value(made: Problem, prior: Prior, x: np.ndarray) -> float:
     return density.log_density(x, np.empty_like(x), *density.arguments(made, prior))
 
 
+@pytest.fixture(params=[20, 4], ids=["", "some centred"])
+def _centred(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With 4, the effects of countries and items are centred."""
+    monkeypatch.setattr(density, "CENTRED_LABELS", request.param)
+    monkeypatch.setattr(density, "CENTRED_LEVELS", request.param - 1)
+
+
+@pytest.mark.usefixtures("_centred")
 @pytest.mark.parametrize("judges", [0, 2])
 @pytest.mark.parametrize("categories", [2, 3, 5])
 @pytest.mark.parametrize("prior", [R2D2(), R2D2(0.7, 1.5, 0.5), HalfNormal(0.4)], ids=str)
@@ -43,6 +51,7 @@ def test_gradient_is_that_of_the_value(prior: Prior, categories: int, judges: in
         assert gradient[place] == pytest.approx(slope, rel=1e-5, abs=1e-5)
 
 
+@pytest.mark.usefixtures("_centred")
 @pytest.mark.parametrize("prior", [R2D2(0.7, 1.5, 0.5), HalfNormal(0.4)], ids=str)
 @pytest.mark.parametrize("categories", [2, 3, 5])
 def test_value_term_by_term(prior: Prior, categories: int) -> None:
@@ -61,8 +70,11 @@ def test_value_term_by_term(prior: Prior, categories: int) -> None:
         probability = expit(cut[row, made.label + 1] - eta) - expit(cut[row, made.label] - eta)
         expected = made.weight @ np.log(probability)
         log_sd = np.log(told["sd"])
-        expected += float(prior.log_density(log_sd)) - (0 if isinstance(prior, R2D2) else log_sd.sum())
-        normals = [(parts["centre"], 0, 1.5), (parts["log_gap"], np.log(2 / (categories - 1)), 0.7), (parts["z"], 0, 1)]
+        signed = density.forms(made, prior) == density.SIGNED
+        expected += float(prior.log_density(log_sd)) - log_sd[signed].sum()
+        expected -= (made.levels * log_sd)[density.forms(made, prior) == density.CENTRED].sum()
+        centre, z = told["cutpoints"].mean(axis=1), told["effect"] / np.repeat(told["sd"], made.levels)
+        normals = [(centre, 0, 1.5), (parts["log_gap"], np.log(2 / (categories - 1)), 0.7), (z, 0, 1)]
         normals += [(parts["log_scale"], 0, 0.5), (parts["follows"], 1, 1), (parts["z_deviation"], 0, 1)]
         normals += [(parts["u_deviation"], 0, 0.5)]
         expected -= sum(float((((values - mean) / sd) ** 2).sum()) / 2 for values, mean, sd in normals)
@@ -75,6 +87,7 @@ def test_far_from_everything_it_is_still_a_number() -> None:
     made = problem(3, 1, rng)
     x = rng.normal(0, 30, made.size)
     x[:3], x[-9:] = 3.0, 1.0
+    assert (density.forms(made, R2D2()) == density.LOG).all()
     gradient = np.empty_like(x)
     assert np.isfinite(density.log_density(x, gradient, *density.arguments(made, R2D2())))
     assert np.isfinite(gradient).all()
