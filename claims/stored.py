@@ -32,7 +32,7 @@ from countback.fetch.errors import UserError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 STUDY, FIT, SUMMARY = "countback.study/1", "countback.fit/1", "countback.fit-summary/1"
-FAILED = "model fit failed"
+FAILED, CONFOUNDED = "model fit failed", "confounded"
 
 
 class _Stored(BaseModel):
@@ -175,7 +175,7 @@ def _sweep(fit: _Fit, source: Source) -> SharesPicture:
         labels=fit.input.labels,
         engine=fit.model.engine,
         seed=fit.model.seed,
-        priors=tuple(_prior(each) for each in fit.fits),
+        priors=tuple(_prior(each, CONFOUNDED if told else "") for each in fit.fits),
         missing=(f"No probability is given: {told}",) if told else (),
     )
 
@@ -191,7 +191,9 @@ def _summary(fit: _Summary, source: Source) -> SharesPicture:
         engine=fit.engine,
         seed=fit.seed,
         priors=tuple(
-            Prior(p.prior, p.median, p.low, p.high, p.below if apart else None, p.prior_below)
+            Prior(
+                p.prior, p.median, p.low, p.high, p.below if apart else None, p.prior_below, "" if apart else CONFOUNDED
+            )
             if p.gates.passed
             else Prior(p.prior, None, None, None, None, p.prior_below, FAILED)
             for p in fit.priors
@@ -220,11 +222,11 @@ def _picture(
     )
 
 
-def _prior(fit: _OnePrior) -> Prior:
+def _prior(fit: _OnePrior, note: str) -> Prior:
     if fit.share is None:
         return Prior(fit.prior, None, None, None, None, fit.prior_below, fit.verdict or FAILED)
     share = fit.share.population
-    return Prior(fit.prior, share.median, share.low, share.high, fit.below, fit.prior_below)
+    return Prior(fit.prior, share.median, share.low, share.high, fit.below, fit.prior_below, note)
 
 
 def _read(path: Path, *schemas: str) -> tuple[dict[str, Any], Source]:

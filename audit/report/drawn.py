@@ -261,9 +261,11 @@ def _numbers(bar: Bar) -> list[float]:
 def _shares(picture: SharesPicture, salt: str, ids: Collection[str]) -> tuple[tuple[str, ...], tuple[Table, ...]]:
     if not picture.priors:
         return (), ()
-    dots = [Dot(p.name, p.median, p.low, p.high, _prior_words(p, picture.threshold), 1) for p in picture.priors]
+    dots = [
+        Dot(p.name, _hundred(p.median), _hundred(p.low), _hundred(p.high), _prior_words(p), 1) for p in picture.priors
+    ]
     drawing = forest(
-        [("", dots)], salt=salt, title=picture.title, stamp=STAMPS[picture.rests_on.what], zero=picture.threshold,
+        [("", dots)], salt=salt, title=picture.title, stamp=STAMPS[picture.rests_on.what], zero=100 * picture.threshold,
         description=_told(picture, [f"{dot.name}: {dot.words}" for dot in dots]), zero_words=share(picture.threshold),
     )  # fmt: skip
     columns = ("prior", "median", "95% interval", f"P(share < {share(picture.threshold)})", "prior's own", "note")
@@ -275,13 +277,18 @@ def _shares(picture: SharesPicture, salt: str, ids: Collection[str]) -> tuple[tu
     return (drawing,), (Table(picture.title, columns, rows),)
 
 
-def _prior_words(prior: Prior, threshold: float) -> str:
+def _prior_words(prior: Prior) -> str:
+    """ "3.1% [0.1%, 21.9%]; P 0.659, prior 0.333": the share, and how probable it lies below the threshold."""
     if prior.median is None:
         return prior.note or "no numbers"
     told = f"{share(prior.median)} [{_or(prior.low)}, {_or(prior.high)}]"
     if prior.below is None:
-        return told
+        return f"{told}, {prior.note}" if prior.note else told
     return f"{told}; P {_probability(prior.below)}, prior {_probability(prior.prior_below)}"
+
+
+def _hundred(x: float | None) -> float | None:
+    return None if x is None else 100 * x
 
 
 def _or(x: float | None) -> str:

@@ -398,7 +398,7 @@ SUMMARY = {
     [
         ("crossed", "20.0% [10.0%, 30.0%]; P 0.010, prior 0.200"),
         ("hybrid", "; P 0.010"),
-        ("nested", "20.0% [10.0%, 30.0%];"),
+        ("nested", "20.0% [10.0%, 30.0%], confounded;"),
     ],
 )
 def test_a_stored_summary_of_a_fit_is_the_same_picture(page, paper, design, told):
@@ -418,7 +418,7 @@ def test_a_confounded_fit_gives_no_probability(page, paper):
     stored(paper, "fits", fit)
     (figure,) = figures(page())
     assert "No probability is given: countries have items of their own" in figure
-    assert "; P " not in described(figure)[0]
+    assert "half-normal 0.5: 8.1% [2.1%, 24.4%], confounded;" in described(figure)[0]
 
 
 @pytest.mark.parametrize(
