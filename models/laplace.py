@@ -23,6 +23,7 @@ from scipy.special import expit, log_expit
 
 CLOSE = 1e-3  # twice what a further Newton step would add to the log density
 STEPS = 60
+SYMMETRIC = {"SymmetricMode": True, "Equil": False}
 
 
 @dataclass(frozen=True)
@@ -222,37 +223,30 @@ def _matrix(of: Block, entries: Floats) -> Any:
     return sparse.csc_matrix((entries, of.row, of.pointer), shape=(len(of.start), len(of.start)))
 
 
-def _factor(of: Block, entries: Floats) -> tuple[Any, Floats]:
-    """The factor L D L' and D. Far from the mode the gaps may curve the wrong way: lifted until they do not."""
-    lift = 0.0
-    while True:
-        matrix = _matrix(of, entries)
-        factor = splu(matrix, "NATURAL", diag_pivot_thresh=0, options={"SymmetricMode": True, "Equil": False})
-        pivots = factor.U.diagonal()
-        if pivots.min() > 0:
-            return factor, pivots
-        lift = max(10 * lift, 1.0)
-        entries = entries + lift * ((of.row == of.column) & (of.order[of.row] > of.effects))
-
-
 def peak(of: Block, log_sd: Floats, start: Floats | None = None) -> Peak:
     """The block's mode at log standard deviations (effects,), from a start near it where there is one."""
     scale = _scale(of, log_sd)
     at = of.start if start is None else start
     value, slope, entries = _slopes(of, scale, at)
+    lift, edge = 0.0, (of.row == of.column) & (of.order[of.row] > of.effects)
     for _ in range(STEPS):
-        factor, pivots = _factor(of, entries)
+        factor = splu(_matrix(of, entries), "NATURAL", diag_pivot_thresh=0, options=SYMMETRIC)
         step = factor.solve(slope[of.order])[of.place]
         gain = float(slope @ step)
-        size = 1 / max(1.0, np.abs(step[of.effects :]).max())  # a long step of a log gap would overflow
+        pivots = factor.U.diagonal() if gain < CLOSE else of.precision
+        if gain < 0 or pivots.min() <= 0:  # far from the mode the gaps may curve the wrong way
+            lift = max(10 * lift, 1.0)
+            entries = entries + lift * edge
+            continue
         if gain < CLOSE:
             break
+        size = 1 / max(1.0, np.abs(step[of.effects :]).max())  # a long step of a log gap would overflow
         following = _slopes(of, scale, at + size * step)
         while following[0] < value + size * gain / 10 and size > 1e-6:
             size /= 2
             following = _slopes(of, scale, at + size * step)
         at = at + size * step
-        value, slope, entries = following
+        lift, (value, slope, entries) = 0.0, following
     value += gain / 2
     constant = np.log(of.precision).sum() / 2
     return Peak(log_sd, at + step, value, value + constant - np.log(pivots).sum() / 2, factor, pivots)
@@ -261,7 +255,7 @@ def peak(of: Block, log_sd: Floats, start: Floats | None = None) -> Peak:
 def wobble(of: Block, about: Peak, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
     """Unknowns (size, draws) of the normal approximation in opposite pairs, and the log of (true over normal) density.
 
-    That log is (draws,), and in parts (groups + 1, draws) of the labels at each level of the finest effect, and the rest.
+    That log is (draws,), and in parts (groups + 1, draws): of the labels at each level of the finest effect, and a rest.
     With L D L' the curvature, L D^(1/2) e has the curvature as covariance, and solving it the inverse.
     """
     root = about.factor.L @ (np.sqrt(about.pivots)[:, None] * rng.standard_normal((len(of.start), draws // 2)))
