@@ -7,7 +7,6 @@ counted.
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +21,7 @@ from countback.audit.judge.study import build
 from countback.audit.judge.words import listed
 from countback.audit.recount import Absent, Data
 from countback.audit.sources import Sources
-from countback.claims.registry import find_papers, list_papers, load_paper
+from countback.claims.registry import PAPERS, find_papers, list_papers, load_paper
 from countback.fetch.errors import UserError
 from countback.fetch.labels import HUMAN, JUDGE, LabelTable
 from numpy.typing import NDArray
@@ -165,16 +164,15 @@ def _of_file(
 def _of_paper(name: str, questions: Sequence[str], sources: Sources) -> Labels:
     """A paper whose folder has a module `study` with `load(data)`, which gives a `table` and a `report`."""
     folder = find_papers((name,))[0]
-    module = f"countback.claims.papers.{folder.name}.study"
     paper = load_paper(folder)
-    if importlib.util.find_spec(module.rpartition(".")[0]) is None or importlib.util.find_spec(module) is None:
+    if folder.resolve().parent != PAPERS.resolve() or not (folder / "study.py").exists():
         raise UserError(
             f"{paper.id}: nothing says how labels are read from its release; expected a study.py in its folder (cubes "
             "has one), or give a file of labels in place of a paper"
         )
     data = Data(sources.locate(paper))
     try:
-        study = importlib.import_module(module).load(data)
+        study = importlib.import_module(f"countback.claims.papers.{folder.resolve().name}.study").load(data)
     except Absent as error:
         raise UserError(
             f"unchecked: archive absent: {error}. To fit it: countback fetch {paper.id}, or countback fit {paper.id} "

@@ -247,6 +247,14 @@ def test_the_twin_is_synthetic_everywhere_and_nested(run, engine):
     shutil.rmtree("out")
 
 
+def test_a_paper_folder_of_ones_own_says_nothing_of_labels(run, engine):
+    Path("counts.csv").write_text("name,n\na,1\n")
+    assert run("new", "own", "--table", "counts.csv").returncode == 0
+    done = run("fit", "./own")
+    assert done.returncode == 2
+    assert "nothing says how labels are read from its release" in done.stderr
+
+
 def test_a_folder_called_like_a_paper_is_not_taken_for_it(run, engine):
     Path("cubes").mkdir()
     labels(Path("cubes/labels.csv"))
