@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 from countback.audit.report import build, gather, now
+from countback.audit.report.data import read_told, sections
+from countback.audit.report.drawn import shown
 from countback.audit.run import audit
 from countback.audit.sources import Sources
 from countback.claims.registry import find_papers
@@ -55,3 +57,18 @@ def test_report_beside_json_and_pandas(registry: dict[str, Any], tmp_path: Path,
         f"ratio {ours / plain:.1f}; pandas to_html {table:.2f} s, {len(html) / 1e6:.1f} MB, ratio {ours / table:.2f}"
     )
     assert files["report.html"].count(b'<tr id="') == len(told["verdicts"])
+
+
+def test_pictures_beside_the_audit_they_are_of(tmp_path: Path) -> None:
+    nothing = Sources(offline=True, cache=tmp_path / "cache")
+    checked, run = timed(lambda: audit(find_papers(()), nothing.locate))
+    plain, _ = timed(lambda: run.as_json(pictures=False))
+    ours, told = timed(run.as_json)
+    papers = sections(read_told(told, "run"), run.papers)
+    drawing, drawn = timed(lambda: [shown(paper.pictures, ()) for paper in papers])
+    count = sum(len(each.drawings) for some in drawn for each in some)
+    print(
+        f"\n{len(told['pictures'])} pictures without files: {ours - plain:.2f} s to make, audit {checked:.2f} s, "
+        f"ratio {(ours - plain) / checked:.2f}; {count} drawings {drawing:.2f} s, ratio {drawing / checked:.2f}"
+    )
+    assert count > 0
