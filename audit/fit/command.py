@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -74,6 +75,7 @@ def run(target: str, *, json_file: str | None, out: Path | None, quiet: bool, **
 
     telling = sys.stderr.isatty() and not quiet
     tell: Callable[[str], None] = (lambda line: click.echo(line, err=True)) if telling else lambda line: None
+    _writable(json_file, out)
     main = None if options["prior"] is None else parse_prior(options["prior"])
     data, unverified = options["data"], options["unverified"]
     if unverified and data is None:
@@ -101,3 +103,13 @@ def run(target: str, *, json_file: str | None, out: Path | None, quiet: bool, **
     if json_file != "-" and not quiet:
         click.echo(present(found) + said)
     return found.exit_code
+
+
+def _writable(json_file: str | None, out: Path | None) -> None:
+    """Raises UserError where the results could not be written: a fit may take long, so that is asked before it."""
+    if json_file not in (None, "-") and not os.access(Path(str(json_file)).absolute().parent, os.W_OK):
+        raise UserError(f"{json_file}: its folder is not there or cannot be written to; choose another file for --json")
+    if out is not None:
+        there = next(folder for folder in (out.absolute(), *out.absolute().parents) if folder.exists())
+        if not there.is_dir() or not os.access(there, os.W_OK):
+            raise UserError(f"{out}: cannot be written to; choose another folder for --out")

@@ -211,6 +211,8 @@ def test_a_draft_of_settings(run, engine, tmp_path):
         (("labels.csv", "--prior", "Normal(1)"), "--prior 'Normal(1)' is not understood"),
         (("labels.csv", "--leave-out", "country"), "'country' is not one of"),
         (("labels.csv", "--out", "labels.csv"), "labels.csv"),
+        (("labels.csv", "--out", "labels.csv/inside"), "choose another folder for --out"),
+        (("labels.csv", "--json", "nowhere/fit.json"), "choose another file for --json"),
     ],
 )
 def test_mistakes_are_answered_in_a_sentence(run, engine, tmp_path, arguments, says):
@@ -219,6 +221,7 @@ def test_mistakes_are_answered_in_a_sentence(run, engine, tmp_path, arguments, s
     assert done.returncode == 2
     assert says in done.stderr
     assert "Traceback" not in done.stderr
+    assert engine.asked == []
 
 
 def test_a_paper_without_its_archive(run, engine):
