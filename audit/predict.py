@@ -31,6 +31,7 @@ from countback.claims.prediction import (
 )
 from countback.claims.registry import PAPERS, Paper, find_papers, paper_releases
 from countback.claims.resolve_lead import LeadRule
+from countback.claims.resolve_share import ShareRule
 from countback.claims.settling import Counted, check_countries, printed_leads, read_instant
 from countback.claims.spec import PaperSpec, read_toml
 from countback.fetch.errors import UserError
@@ -217,7 +218,15 @@ def _present(book: Book, prediction: Prediction, data: Data, forecasting: bool) 
             outlook = _outlook(book.printed, decision, rule) if forecasting else None
             return Present("printed", decision, {}, why=why, outlook=outlook)
         return Present("nothing", prediction.decide(()), {}, why=why)
-    return Present("nothing", prediction.decide(None), {})
+    outlook = _given_a_study(book.folder, rule) if forecasting else None
+    return Present("nothing", prediction.decide(None), {}, outlook=outlook)
+
+
+def _given_a_study(folder: Path, rule: ShareRule) -> Outlook | None:
+    """A forecast of a share, given that a crossed study is made; None where the paper has no stored study of that."""
+    from countback.claims import outlook
+
+    return outlook.from_designs(folder, rule)
 
 
 def _outlook(known: Counted | Sequence[PrintedSpec], decision: Decision, rule: LeadRule) -> Outlook | None:

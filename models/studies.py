@@ -47,7 +47,10 @@ def run_study(
     `joblib.parallel_config` they are that backend's instead. `name` goes into error messages. Raises UserError where
     the folder holds another study (another function, source or settings; seeds may differ) or another run writes to it.
     """
-    from joblib import Parallel, delayed
+    try:
+        from joblib import Parallel, delayed
+    except ImportError:
+        raise UserError("a study needs joblib, which is not installed: pip install 'countback[models]'") from None
 
     if len(set(seeds)) < len(seeds):
         raise ValueError("found a seed twice; expected each once, or two tasks would be one")

@@ -54,7 +54,7 @@ def test_as_data(run):
     (registered,) = found["cubes/p1"]["forecasts"]
     assert p1["probability"]["confirmed"] == pytest.approx(registered["probability"], abs=0.01)
     assert list(found["cubes/p1-k1"]["forecast_now"]["probability"]) == ["confirmed", "broken"]
-    assert found["cubes/p2"]["forecast_now"] is None
+    assert list(found["cubes/p2"]["forecast_now"]["probability"]) == ["confirmed", "broken", "neither"]
     # A whole prediction is no likelier than a part that it needs.
     parts = [found[f"cubes/p1-{part}"]["forecast_now"]["probability"]["confirmed"] for part in ("k1", "k2", "b2")]
     assert p1["probability"]["confirmed"] <= min(parts)

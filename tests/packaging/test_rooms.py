@@ -23,6 +23,8 @@ HEAVY = {
     "pandas",
     "statsmodels",
     "jinja2",
+    "joblib",
+    "numba",
 }
 
 
