@@ -52,7 +52,7 @@ def predict() -> None:
 @click.option("--as-of", metavar="DATE", help="Answer for the end of this day (UTC), or for an instant with its zone.")
 @click.option("--json", "json_file", metavar="FILE", help="Write them as JSON; - prints them and nothing else.")
 @click.option("--data", type=EXISTING, metavar="DIR", help="A folder with released files, whatever their names.")
-@click.option("--forecast", is_flag=True, help="Also forecast what is still open, from the data at hand or given a study.")
+@click.option("--forecast", is_flag=True, help="Also forecast what is open, from the data at hand or given a study.")
 @LEDGER
 def show(
     names: tuple[str, ...],
