@@ -86,8 +86,14 @@ class Sources:
         cache = self.cache or cache_folder()
         offline = self.offline or self.data is not None
         return fetch_releases(
-            paper.releases, cache, offline=offline, verify_only=offline, tell=self.tell, policy=Policy(attempts=1)
-        )  # a check does not wait for a host that is down; `countback fetch` does
+            paper.releases,
+            cache,
+            offline=offline,
+            verify_only=offline,
+            tell=self.tell,
+            policy=Policy(attempts=1),  # a check does not wait for a host that is down; `countback fetch` does
+            progress=False if offline else None,  # without a transfer there is none to show
+        )
 
     def _kept(self, paper: Paper, outcome: Outcome) -> Located:
         if outcome.exit_code == 4:

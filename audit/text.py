@@ -40,7 +40,14 @@ def present(run: Run) -> str:
 
 def _wrap(text: str, indent: int) -> str:
     pad = " " * indent
-    return textwrap.fill(visible(text), width(), initial_indent=pad, subsequent_indent=pad, break_long_words=False)
+    return textwrap.fill(
+        visible(text),
+        width(),
+        initial_indent=pad,
+        subsequent_indent=pad,
+        break_long_words=False,
+        break_on_hyphens=False,  # an id or a path stays whole
+    )
 
 
 def _findings(run: Run) -> Iterator[str]:
@@ -168,9 +175,9 @@ def present_twin(report: TwinReport) -> str:
         "Nothing recounted from it can be reproduced: it was solved to meet the article's numbers.",
         f"meets {len(report.met)} of {len(report.met) + len(report.missed)} recounts",
     ]
-    lines += [f"  misses {line.claim}: printed {line.reported}, recounted {line.recounted}" for line in report.missed]
-    lines += [f"  cannot speak of {line.claim}: {line.note}" for line in report.absent]
-    return "\n".join(lines)
+    told = [f"misses {line.claim}: printed {line.reported}, recounted {line.recounted}" for line in report.missed]
+    told += [f"cannot speak of {line.claim}: {line.note}" for line in report.absent]
+    return "\n".join([*(_wrap(line, 0) for line in lines), *(_wrap(line, 2) for line in told)])
 
 
 def present_coverage(found: list[Found], everything: bool) -> str:
