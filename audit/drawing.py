@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import math
 import re
+import textwrap
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -39,9 +40,13 @@ class Dot:
     mark: int = 0
 
     @property
+    def name_lines(self) -> list[str]:
+        return textwrap.wrap(one_line(self.name), ROOM) or [""]
+
+    @property
     def lines(self) -> int:
-        """Of text: the name and the words beside it, or below it where both are long."""
-        return 1 if len(self.name) + len(self.words) < ROOM else 2
+        """Of text: the name, and the words at the end of its last line, or below it where both are long."""
+        return len(self.name_lines) + (len(self.name_lines[-1]) + len(self.words) >= ROOM)
 
     @property
     def ends(self) -> list[float]:
@@ -205,7 +210,8 @@ class _Strip:
 
 def _row(sheet: _Sheet, dot: Dot, reference: float | None) -> _Strip:
     """The name and the numbers in words, and room below them for the dot."""
-    sheet.text(EDGE, one_line(dot.name, ROOM), y=sheet.top + LINE / 2)
+    for number, part in enumerate(dot.name_lines):
+        sheet.text(EDGE, part, y=sheet.top + (number + 0.5) * LINE)
     sheet.top += dot.lines * LINE
     sheet.text(1 - EDGE, one_line(dot.words, ROOM), y=sheet.top - LINE / 2, ha="right")
     strip = _Strip(dot, sheet.top + 0.005, sheet.top + BAR - 0.03, reference)

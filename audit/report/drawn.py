@@ -6,6 +6,7 @@ Whatever is drawn says in the drawing, in its caption and in its description wha
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -237,21 +238,35 @@ def _spreads(picture: SpreadsPicture, salt: str, ids: Collection[str]) -> tuple[
     heads = ("of", "what")
     if not picture.question:
         return _bars(picture, picture.bars, salt, picture.title, three, ids, heads, zero=0.0, zero_words="all alike")
-    found = _grouped(picture.bars)
-    probable = [bar for bar in found if all(0 <= x <= 1 for x in _numbers(bar))]
-    rest = [bar for bar in found if bar not in probable]
-    both = bool(rest and probable)
-    first = _bars(picture, probable, salt, "Between 0 and 1" if both else picture.title, plain, ids, heads)
-    second = _bars(picture, rest, f"{salt}-more", "Beyond 1" if both else picture.title, plain, ids, heads)
-    return (*first[0], *second[0]), (*first[1], *second[1])
+    conditional = [(bar, _CONDITIONAL.fullmatch(bar.name)) for bar in picture.bars]
+    compared = [(bar, _COMPARED.fullmatch(bar.name)) for bar, match in conditional if match is None]
+    parts = [
+        [_under(bar, f"P({match[1]} | …)", match[2]) for bar, match in conditional if match is not None],
+        [_under(bar, match[1], match[2]) for bar, match in compared if match is not None],
+        [bar for bar, match in compared if match is None],
+    ]
+    drawings: list[str] = []
+    tables: list[Table] = []
+    for number, bars in enumerate(part for part in parts if part):
+        whole = len(bars) == len(picture.bars)
+        made = _bars(picture, bars, f"{salt}-{number}", picture.title if whole else _scale(bars), plain, ids, heads)
+        drawings += made[0]
+        tables += made[1]
+    return tuple(drawings), tuple(tables)
 
 
-def _grouped(bars: Sequence[Bar]) -> list[Bar]:
-    """Rows called "design: outcome", every one of them, stand under their design."""
-    parts = [bar.name.split(": ") for bar in bars]
-    if any(len(part) != 2 for part in parts):
-        return list(bars)
-    return [replace(bar, group=group, name=name) for bar, (group, name) in zip(bars, parts, strict=True)]
+# How rows of a study are called where one scale or one heading serves several: "P(event | where)", "design: outcome".
+_CONDITIONAL = re.compile(r"P\((.+) \| (.+)\)")
+_COMPARED = re.compile(r"([^:]+): ([^:]+)")
+
+
+def _under(bar: Bar, group: str, name: str) -> Bar:
+    return replace(bar, group=group, name=name)
+
+
+def _scale(bars: Sequence[Bar]) -> str:
+    inside = all(0 <= x <= 1 for bar in bars for x in _numbers(bar))
+    return "Between 0 and 1" if inside else "On a scale of their own"
 
 
 def _numbers(bar: Bar) -> list[float]:

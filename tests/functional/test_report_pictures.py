@@ -327,13 +327,22 @@ def test_rows_of_a_design_stand_under_it(page, paper):
 
 
 def test_ratios_and_probabilities_have_scales_of_their_own(page, paper):
-    rows = [*STUDY["rows"], {"name": "flattened over followed", "value": 12.34, "low": 3.0, "high": 40.0}]
+    ratio = {"name": "P(wide): flattened over followed", "low": 3.0, "high": 40.0}
+    rows = [
+        {"name": "P(wide | no country)", "value": 0.25},
+        ratio | {"value": 12.34},
+        {"name": "P(wide | followed)", "value": 0.5},
+        {"name": "P(narrow | followed)", "value": 0.75},
+        ratio | {"value": 0.9, "name": "P(wide): one over other"},
+    ]
     stored(paper, "studies", STUDY | {"rows": rows})
     (figure,) = figures(page())
-    first, second = described(figure)
-    assert "human majority" in first
-    assert "12.3 [3, 40]" not in first
-    assert second == "a result stored beside the paper. flattened over followed 12.3 [3, 40]."
+    assert [words.removeprefix("a result stored beside the paper. ") for words in described(figure)] == [
+        "P(wide | …): no country 0.25, followed 0.5; P(narrow | …): followed 0.75.",
+        "P(wide): flattened over followed 12.3 [3, 40], one over other 0.9 [3, 40].",
+    ]
+    assert "<strong>Between 0 and 1</strong>" in figure
+    assert "<strong>On a scale of their own</strong>" in figure
 
 
 def test_a_stored_fit_is_a_picture_of_its_priors(page, paper):

@@ -117,6 +117,16 @@ def test_many_countries_still_stand_apart():
     assert "rotate" in drawing
 
 
+def test_a_long_name_takes_a_line_more_and_is_whole():
+    name = "judges' mean spread at most a half of the human's, where the judges follow the difference"
+    short, long = (forest([("", [Dot(text, 1.0, None, None, "words")])], **TOLD) for text in ("name", name))
+    shown = [text for text in texts(long) if text in name]
+    assert " ".join(shown) == name
+    assert len(shown) == 2
+    heights = [float(re.search(r'viewBox="0 0 324 ([0-9.]+)"', each)[1]) for each in (short, long)]  # type: ignore[index]
+    assert heights[1] > heights[0]
+
+
 def test_a_drawing_has_no_colour_of_its_own_and_words_for_everyone():
     drawing = forest([("", [Dot("x", 1.0, 0.0, 2.0, "1")])], **TOLD, stamp="SYNTHETIC stand-in")
     assert "#010203" not in drawing
