@@ -38,6 +38,7 @@ READING = ("reader", "columns", "judge_columns", "codebook", "choices")
 @click.option("--sweep/--no-sweep", default=True, show_default=True, help="Fit under five priors; a decision needs it.")
 @click.option("--question", "questions", multiple=True, metavar="NAME", help="Only this question; may be repeated.")
 @click.option("--leave-out", multiple=True, type=click.Choice(SPARE), help="An effect to do without.")
+@click.option("--own-items", is_flag=True, help="Keep items of one country only, where others are shared.")
 @click.option("--seed", type=click.IntRange(0), default=20261129, show_default=True, help="Of every random step.")
 @click.option(
     "--draws", type=click.IntRange(100, 100_000), help="Of each chain (else 1000); approximate: in all (4000)."
@@ -87,6 +88,7 @@ def run(target: str, *, json_file: str | None, out: Path | None, quiet: bool, **
         engine=options["engine"],
         priors=priors(main, sweep=options["sweep"]),
         leave_out=options["leave_out"],
+        own_items=options["own_items"],
         seed=options["seed"],
         draws=options["draws"],
         chains=options["chains"],

@@ -18,11 +18,12 @@ DRAWS = {NUTS: 1000, APPROXIMATE: 4000}  # of each chain; in all
 @dataclass(frozen=True)
 class Options:
     """How to fit. `engine` None chooses; `priors` begin with the one that numbers are given for; `draws` are of each
-    chain, or in all where there are no chains."""
+    chain, or in all where there are no chains. `own_items`: items of one country only stay in beside shared ones."""
 
     engine: str | None = None
     priors: tuple[Prior, ...] = SWEEP
     leave_out: tuple[str, ...] = ()
+    own_items: bool = False
     seed: int = 20261129
     draws: int | None = None
     chains: int = 4

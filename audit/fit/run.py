@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 from countback.audit.fit.options import APPROXIMATE, DRAWS, NUTS, Options, choose
-from countback.audit.fit.source import Labels
+from countback.audit.fit.source import OWN, Labels
 from countback.audit.fit.tree import Fit, Found, Joint, summed_up
 from countback.audit.recount import kit
 from countback.claims import resolve_share
@@ -31,16 +31,9 @@ def fit_labels(labels: Labels, options: Options, tell: Callable[[str], None] = l
     _named_countries(labels)
     tell("what the design can separate")
     design = diagnose(labels.item, labels.country, labels.annotator, question=labels.question)
-    data = ordinal_data(
-        labels.label,
-        labels.item,
-        labels.country,
-        labels.annotator,
-        question=labels.question if len(labels.asked) > 1 else None,
-        categories=len(labels.scale),
-        countries=labels.countries,
-        leave_out=options.leave_out,
-    )
+    if design.kind == "hybrid" and design.separable and not options.own_items:
+        labels = labels.of_shared_items()
+    data = _data(labels, options)
     fence = _fence(design, data, labels)
     engine, why = choose(options.engine, len(data.weight))
     judged = _judges(labels, design, options, engine, tell) if options.joint else None
@@ -69,6 +62,26 @@ def fit_labels(labels: Labels, options: Options, tell: Callable[[str], None] = l
         joint=joint,
         versions={**kit(), **(versions() if engine == NUTS else {})},
     )
+
+
+def _data(labels: Labels, options: Options) -> OrdinalData:
+    try:
+        return ordinal_data(
+            labels.label,
+            labels.item,
+            labels.country,
+            labels.annotator,
+            question=labels.question if len(labels.asked) > 1 else None,
+            categories=len(labels.scale),
+            countries=labels.countries,
+            leave_out=options.leave_out,
+        )
+    except UserError as error:
+        spare = labels.dropped.get(OWN, 0)
+        more = (
+            f" ({spare:,} labels of items of one country only were left out; --own-items keeps them)" if spare else ""
+        )
+        raise UserError(f"{labels.name}: {error}{more}") from None
 
 
 def _judges(

@@ -27,6 +27,7 @@ from countback.fetch.labels import HUMAN, JUDGE, LabelTable
 from numpy.typing import NDArray
 
 Codes = NDArray[np.int64]
+OWN = "item of one country only"
 GIVEN = "given"  # a file of the user's, which no pin says anything about
 
 
@@ -91,6 +92,24 @@ class Labels:
     def unverified(self) -> bool:
         """Whether a file of a paper's release is not the released one."""
         return any(file.status not in (GIVEN, "verified") for file in self.files)
+
+    def of_units(self, kept: NDArray[np.bool_], why: str) -> Labels:
+        """Without the units (units,) that are not `kept`, whose labels are counted as dropped for `why`."""
+        rows, place = kept[self.unit], np.cumsum(kept) - 1
+        return replace(
+            self,
+            **{name: getattr(self, name)[rows] for name in ("item", "country", "annotator", "question", "label")},
+            **{name: getattr(self, name)[kept] for name in ("unit_item", "unit_country", "unit_question")},
+            unit=place[self.unit[rows]],
+            judges=tuple(replace(judge, answers=judge.answers[kept]) for judge in self.judges),
+            dropped={**self.dropped, why: int((~rows).sum())},
+        )
+
+    def of_shared_items(self) -> Labels:
+        """Only items that were labelled in two countries or more."""
+        pairs = np.unique(self.unit_item * len(self.countries) + self.unit_country)
+        item, number = np.unique(pairs // len(self.countries), return_counts=True)
+        return self.of_units(np.isin(self.unit_item, item[number > 1]), OWN)
 
 
 def read_labels(
@@ -234,27 +253,27 @@ def _labels(
     place = np.full(len(table.labels) + 1, -1, np.int64)  # the last for a label of -1
     for number, label in enumerate(scale):
         place[table.labels.index(label)] = number
-    kept = np.isin(units.question, chosen)
-    new = np.cumsum(kept) - 1
-    rows = kept[units.unit]
-    unit = new[units.unit[rows]]
-    return Labels(
+    found = Labels(
         name=name,
-        item=units.item[kept][unit],
-        country=units.country[kept][unit],
-        annotator=units.annotator[rows],
-        question=units.question[kept][unit],
-        label=place[units.label[rows]],
-        unit=unit,
-        unit_item=units.item[kept],
-        unit_country=units.country[kept],
-        unit_question=units.question[kept],
+        item=units.item[units.unit],
+        country=units.country[units.unit],
+        annotator=units.annotator,
+        question=units.question[units.unit],
+        label=place[units.label],
+        unit=units.unit,
+        unit_item=units.item,
+        unit_country=units.country,
+        unit_question=units.question,
         scale=scale,
         countries=table.countries,
         questions=table.questions,
-        judges=tuple(replace(judge, answers=place[judge.answers[kept]]) for judge in units.judges),
+        judges=tuple(replace(judge, answers=place[judge.answers]) for judge in units.judges),
         **rest,
     )
+    asked = np.isin(units.question, chosen)
+    found = found if asked.all() else found.of_units(asked, "another question")
+    named = np.array([country != "" for country in table.countries])[found.unit_country]
+    return found.of_units(named, "no country") if named.any() and not named.all() else found
 
 
 def _questions(

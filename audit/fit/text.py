@@ -63,6 +63,8 @@ def _design(found: Found) -> Iterator[str]:
             f"{len(found.labels.asked)} questions in one model, each with an effect; --question NAME fits one alone."
         )
     yield _wrap(f"The model has effects for {listed(found.data.names, most=9)}.")
+    if not found.fence and found.design.kind == "hybrid":
+        yield _wrap(w.own_items(found), "! ")
     if "annotator" in found.left_out:
         yield _wrap(w.WITHOUT_ANNOTATORS, "! ")
     for note in found.data.notes:

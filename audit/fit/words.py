@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from countback.audit.fit.options import APPROXIMATE
+from countback.audit.fit.source import OWN
 from countback.audit.fit.tree import COUNTRY_EFFECTS, Found, Span
 from countback.audit.judge.words import counted, listed, signed
 from countback.models.ordinal import SURE, THRESHOLD, Gates
@@ -19,6 +20,10 @@ UNVERIFIED = "UNVERIFIED: a file has the name of a released one but not its byte
 WITHOUT_ANNOTATORS = (
     "Annotators have no effect of their own, as asked for: that other people of a country would have labelled "
     "otherwise is not allowed for, so the country's share comes out too large and its interval too narrow."
+)
+OWN_ITEMS = (
+    "Items of one country only say nothing of differences between countries but through their content, which the model "
+    "would take for the country's. "
 )
 FAILED = "unchecked: model fit failed"
 
@@ -78,6 +83,14 @@ def part_name(name: str, found: Found) -> str:
     if name == "annotator":
         return "annotator, within a country"
     return "item, within a country" if name == "item" and found.design.kind == "nested" else name
+
+
+def own_items(found: Found) -> str:
+    """What was done about items of one country in a design that has shared ones too."""
+    count = found.labels.dropped.get(OWN, 0)
+    if count:
+        return f"{OWN_ITEMS}They are left out ({count:,} labels); --own-items keeps them."
+    return f"{OWN_ITEMS}They are in it all the same, as asked for (--own-items)."
 
 
 def gate_row(name: str, gates: Gates) -> list[str]:

@@ -121,9 +121,10 @@ def test_judges_are_read_and_their_gaps_counted(run, engine, tmp_path):
     [
         ([(f"i{k}", f"p{j}", "US", "12"[(k + j) % 2]) for k in range(20) for j in range(3)], "labels of 1 country"),
         ([(f"i{k}", f"{c}{j}", c, "1") for k in range(9) for c in "AB" for j in range(2)], "found no variation"),
-        ([("i1", "a", "A", "1"), ("i1", "b", "B", "2"), ("i2", "a", "A", "2")], "3 valid labels from 2 countries"),
+        ([("i1", "a", "A", "1"), ("i1", "b", "B", "2"), ("i1", "c", "A", "2")], "3 valid labels from 2 countries"),
+        ([("i1", "a", "A", "1"), ("i1", "b", "B", "2"), ("i2", "a", "A", "2")], "2 valid labels from 2 countries"),
     ],
-    ids=["one country", "no variation", "three labels"],
+    ids=["one country", "no variation", "three labels", "two labels beside one of an item of one country"],
 )  # fmt: skip
 def test_labels_that_cannot_answer(run, engine, tmp_path, rows, says):
     done = run("fit", write(tmp_path / "labels.csv", rows))
@@ -263,3 +264,14 @@ def test_a_folder_called_like_a_paper_is_not_taken_for_it(run, engine):
     labels(Path("cubes/labels.csv"))
     assert "archive absent" in run("fit", "cubes", "--offline").stderr
     assert "archive absent" not in run("fit", "./cubes", "--offline").stderr
+
+
+def test_labels_that_name_no_country_are_left_out_and_counted(run, engine, tmp_path):
+    rows, _ = panel(np.random.default_rng(5), shared=True, items=20)
+    rows = [row if k % 9 else (row[0], row[1], "", row[3]) for k, row in enumerate(rows)]
+    done = run("fit", write(tmp_path / "labels.csv", rows), "--json", "all.json")
+    assert done.returncode == 0, done.stderr
+    assert "no country 20" in done.stdout
+    tree = json.loads(Path("all.json").read_text())
+    assert tree["design"]["countries"] == ["US", "PK", "NG"]
+    assert tree["input"]["labels"] == 160

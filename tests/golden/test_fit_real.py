@@ -8,8 +8,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from countback.audit.fit.options import Options
+from countback.audit.fit.run import fit_labels
 from countback.audit.fit.source import Labels, read_labels
 from countback.audit.sources import Sources
+from countback.fetch.errors import UserError
 
 
 def read(path: Path, judges: Path | None = None, *questions: str) -> Labels:
@@ -53,9 +56,6 @@ def test_rtp_lx_one_question_on_its_own_scale(shared: Path) -> None:
 
 
 def test_label_studio_without_countries(shared: Path) -> None:
-    from countback.audit.fit.options import Options, fit_labels
-    from countback.fetch.errors import UserError
-
     labels = read(shared / "data" / "label_studio" / "LEOKA_team_6.json")
     assert labels.scale == ("no", "yes")
     with pytest.raises(UserError, match=r"no country is named.*--columns country=COLUMN"):

@@ -14,7 +14,7 @@ from countback.audit.fit import run, text
 from countback.audit.fit.drawing import drawings
 from countback.audit.fit.options import Options, choose, parse_prior, priors
 from countback.audit.fit.run import fit_labels
-from countback.audit.fit.source import File, Labels
+from countback.audit.fit.source import File, Judge, Labels
 from countback.audit.fit.tree import Found, as_json
 from countback.fetch.errors import UserError
 from countback.models import sampling
@@ -313,3 +313,38 @@ def test_engine_is_chosen_by_what_is_installed_and_by_size(monkeypatch):
     assert "pip install 'countback[models]'" in why
     with pytest.raises(UserError, match=r"--engine nuts: .*pip install 'countback\[models\]'.*--engine approximate"):
         choose("nuts", 10)
+
+
+def hybrid() -> Labels:
+    """12 items that all of 3 countries labelled, and one more of each country; 3 people a country label all of them."""
+    made = grid(items=15)
+    return made.of_units((made.unit_item < 12) | (made.unit_item - 12 == made.unit_country), "not asked")
+
+
+def test_items_of_one_country_are_left_out_beside_shared_ones_and_counted(monkeypatch):
+    engine = Engine([HUNDREDTH] * 5)
+    result = found(monkeypatch, engine, hybrid())
+    data = engine.asked[0][1]
+    assert result.design.kind == "hybrid"
+    assert int(data.weight.sum()) == 12 * 9
+    assert data.effect("item").levels == 12
+    assert as_json(result)["input"]["dropped"]["item of one country only"] == 9
+    assert "They are left out (9 labels); --own-items keeps them." in words(result)
+    kept = found(monkeypatch, engine, hybrid(), own_items=True)
+    assert int(kept.data.weight.sum()) == 12 * 9 + 9
+    assert "They are in it all the same" in words(kept)
+
+
+def test_units_stay_what_they_were_when_some_are_left_out():
+    whole = replace(grid(), judges=(Judge("j", np.arange(36) % 3),))
+    part = whole.of_units(np.arange(36) % 5 > 0, "a reason")
+    assert part.dropped == {"blank": 4, "a reason": 8 * 3}
+    for name in ("item", "country", "question"):
+        assert (getattr(part, f"unit_{name}")[part.unit] == getattr(part, name)).all()
+    before = {(i, c, a): y for i, c, a, y in zip(whole.item, whole.country, whole.annotator, whole.label, strict=True)}
+    after = {(i, c, a): y for i, c, a, y in zip(part.item, part.country, part.annotator, part.label, strict=True)}
+    assert after.items() <= before.items()
+    assert len(after) == 28 * 3
+    answer = dict(zip(zip(whole.unit_item, whole.unit_country, strict=True), whole.judges[0].answers, strict=True))
+    kept = zip(part.unit_item, part.unit_country, part.judges[0].answers, strict=True)
+    assert all(answer[i, c] == y for i, c, y in kept)
