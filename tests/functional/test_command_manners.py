@@ -184,17 +184,16 @@ def test_what_a_shell_completes():
 
 
 def test_a_shell_that_uses_the_script(tmp_path: Path):
-    """In bash itself: the script is sourced, and its function asked what `countback che` may become."""
+    """In bash itself: the line of the docs, and then what `countback che` may become."""
     bash = Path("/bin/bash")
     if not bash.exists():
         pytest.skip("needs bash")
     program = tmp_path / "countback"
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "from countback.audit.cli import main; main()" "$@"\n')
     program.chmod(0o755)
-    script = (
-        'eval "$(_COUNTBACK_COMPLETE=bash_source countback)"; COMP_WORDS=(countback che); COMP_CWORD=1; '
-        '_countback_completion countback; echo "${COMPREPLY[*]}"'
-    )
+    (line,) = re.findall(r"\| `(eval [^`]*bash_source[^`]*)` \|", (CHECKOUT / "docs/command-line.md").read_text())
+    ask = 'COMP_WORDS=(countback che); COMP_CWORD=1; _countback_completion countback; echo "${COMPREPLY[*]}"'
+    script = f"{line}; {ask}"
     env = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
     done = subprocess.run([bash, "-c", script], env=env, capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout == "check\n", done.stderr

@@ -56,6 +56,14 @@ def test_each_cell_of_a_table_waits_to_be_compared(countback, tmp_path, table):
     assert found == {("consistent", ""): 1, ("unchecked", "unconfirmed transcription"): 9}
 
 
+def test_a_table_whose_name_is_a_device_elsewhere_gets_another(countback, tmp_path):
+    table = tmp_path / "AUX.csv"
+    table.write_text(TABLE, encoding="utf-8")
+    assert countback("new", "smith", "--table", table).returncode == 0
+    assert [file.name for file in (tmp_path / "here" / "smith" / "tables").iterdir()] == ["table-aux.csv"]
+    assert verdicts(countback, "smith")
+
+
 def test_the_commented_blocks_work_once_filled_in(countback, tmp_path, table):
     """What the comments propose, with the names of real columns in it: uncommented, confirmed, and recounted."""
     counts = tmp_path / "counts.csv"
@@ -99,6 +107,9 @@ def test_a_released_file_is_pinned_and_not_copied(countback, tmp_path, table):
         (["../up"], "expected lower-case letters"),
         (["smith."], "expected lower-case letters"),
         (["cubes"], '"cubes" is a paper of the registry'),
+        (["con"], '"con" cannot name a folder on Windows'),
+        (["lpt1.2026"], "cannot name a folder on Windows"),
+        (["smith", "--release", "a/nul.csv"], "reserved on some platforms"),
         (["smith", "--pages", "3"], "--pages says which pages of --pdf"),
         (["smith", "--table", "ragged.csv"], "found 2 cells in ['A', '1'], 3 in the header"),
         (["smith", "--table", "words.txt"], "found one column"),
@@ -120,6 +131,7 @@ def test_a_mistake_is_one_sentence_and_leaves_nothing(countback, tmp_path, argum
     for folder, name in (("a", "x.csv"), ("b", "X.csv")):
         (here / folder).mkdir()
         (here / folder / name).touch()
+    (here / "a" / "nul.csv").touch()
     before = sorted(here.rglob("*"))
     done = countback("new", *arguments)
     assert done.returncode == 2

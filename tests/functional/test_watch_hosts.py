@@ -36,7 +36,7 @@ def watch(paper, host, tmp_path, ledger, monkeypatch):
     (paper / "upstream.toml").write_text(shapes.upstream_toml(host), encoding="utf-8")
     monkeypatch.setattr("countback.audit.watch_text.PATIENCE", QUICK)
     run = runner(tmp_path, ledger, monkeypatch)
-    return lambda: run("watch", paper)
+    return lambda *options: run("watch", paper, *options)
 
 
 def bodies(ledger: Path) -> list[dict]:
@@ -71,6 +71,15 @@ def test_the_entry_is_what_the_first_look_is_compared_with(watch, host):
         "new: v2",
     ):
         assert words in done.stdout
+
+
+def test_quiet_is_an_exit_code_and_an_entry(watch, host, ledger):
+    done = watch("--quiet")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert len(bodies(ledger)) == 4
+    host.on(shapes.ARXIV, shapes.arxiv(2, "2026-11-20T08:00:00Z"))
+    done = watch("-q")
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
 
 
 def test_down_is_said_each_time_and_what_changed_meanwhile_afterwards(watch, host, ledger):

@@ -37,6 +37,9 @@ def test_what_a_file_is_to_a_pin(pin: Pin, digest: str, size: int, status: str) 
     ("fields", "said"),
     [
         ({"name": ""}, "name: expected a plain relative path"),
+        ({"name": "a/nul.csv"}, "reserved on some platforms"),
+        ({"name": "COM1"}, "reserved on some platforms"),
+        ({"name": "a.csv."}, "reserved on some platforms"),
         ({"name": "/etc/passwd"}, "absolute"),
         ({"name": "../up"}, "name"),
         ({"name": "a//b"}, "shortest form"),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from countback.audit.judge import notes, words
+from countback.audit.judge import notes, text, words
 from countback.audit.judge.tree import Figure, Trap, plain
 from countback.fetch import readers as fetch_readers
 
@@ -81,3 +81,53 @@ def test_plain_values_know_no_nan() -> None:
         "a, b": 3,
         "l": [[1.5, None]],
     }
+
+
+TABLE = (
+    ("", "n", "human", "judge is"),
+    [["all", "260", "40%", "open"], ["A country of some length", "130", "38%", "behind"], ["few", "1", "", "too few"]],
+)
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        (
+            60,
+            [
+                "                                n  human  judge is",
+                "    all                       260    40%  open",
+                "    A country of some length  130    38%  behind",
+                "    few                         1         too few",
+            ],
+        ),
+        (
+            40,
+            [
+                "            n  human  judge is",
+                "    all",
+                "          260    40%  open",
+                "    A country of some length",
+                "          130    38%  behind",
+                "    few",
+                "            1         too few",
+            ],
+        ),
+        (
+            24,
+            [
+                "      all: n 260, human",
+                "      40%, judge is open",
+                "      A country of some",
+                "      length: n 130,",
+                "      human 38%, judge",
+                "      is behind",
+                "      few: n 1, judge is",
+                "      too few",
+            ],
+        ),
+    ],
+)
+def test_a_table_fits_the_terminal(columns: int, expected: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    assert "\n".join(text.table(*TABLE)).splitlines() == expected
