@@ -14,13 +14,27 @@ from typing import Any
 
 from countback.audit.drawing import Bins, Dot, Square, forest, histograms, letters
 from countback.audit.report.data import anchor
+from countback.audit.report.picture_words import (
+    LEGENDS,
+    PROVES_NOTHING,
+    RESTS,
+    STAMPS,
+    UNITS,
+    Write,
+    bar_words,
+    cell_words,
+    null_words,
+    or_nothing,
+    p_value,
+    percent,
+    plain,
+    points,
+    prior_words,
+    probability,
+    share,
+    three,
+)  # fmt: skip
 from countback.claims.pictures import (
-    PRINTED,
-    RELEASED,
-    SIMULATED,
-    STORED,
-    SYNTHETIC,
-    UNVERIFIED,
     Bar,
     Cell,
     GridPicture,
@@ -29,37 +43,10 @@ from countback.claims.pictures import (
     LeanPicture,
     NullPicture,
     Picture,
-    Prior,
     SharesPicture,
     SpreadsPicture,
-)
+)  # fmt: skip
 
-STAMPS = {
-    PRINTED: "as printed by the paper, not recounted",
-    RELEASED: "recounted from released files",
-    SYNTHETIC: "SYNTHETIC stand-in: proves nothing",
-    UNVERIFIED: "UNVERIFIED files: proves nothing",
-    STORED: "a result stored beside the paper",
-    SIMULATED: "SYNTHETIC studies, a stored result",
-}
-RESTS = {
-    PRINTED: "Rests on printed values: numbers as the paper prints them, none of them recounted here.",
-    RELEASED: "Rests on released files, proved by sha256.",
-    SYNTHETIC: "SYNTHETIC: rests on a stand-in made to resemble the release. It shows how the picture will look and "
-    "proves nothing about the paper.",
-    UNVERIFIED: "UNVERIFIED: rests on files that no pin proves, which proves nothing about the paper.",
-    STORED: "Rests on a result that was computed before and stored beside the paper.",
-    SIMULATED: "SYNTHETIC studies: labels drawn from known truths, computed before and stored beside the paper.",
-}
-PROVES_NOTHING = (SYNTHETIC, UNVERIFIED)
-UNITS = {"heldout": "comparisons", "shares": "labels"} | dict.fromkeys(("lean", "grid", "null", "spreads"), "items")
-LEGENDS = {
-    "heldout": "The dotted mark is the held-out human of that place.",
-    "grid": "Darker is stricter. A thick frame: the most frequent letter is a tie. A dashed one: ties among the labels "
-    "of an item decide the letter. Percentages: how often resampled items give the letter again.",
-    "null": "In brackets the central 90%; p is the share of draws that lie as high as the observed value, or as low.",
-}
-STABLE = 0.8  # a letter that fewer resamples give again is called unstable
 LONG = 240  # letters of a setting
 COLUMNS = 6  # a grid of more countries has no room for words in its squares
 
@@ -134,42 +121,6 @@ def _setting(value: Any) -> str:
 def _told(picture: Picture, said: Sequence[str]) -> str:
     """The text alternative: what the drawing rests on, and its numbers."""
     return f"{STAMPS[picture.rests_on.what]}. " + "; ".join(said) + "."
-
-
-# --- Numbers in words ------------------------------------------------------------------------------------------------
-
-Write = Callable[[float], str]
-
-
-def percent(x: float) -> str:
-    return f"{x:.1f}%"
-
-
-def points(x: float) -> str:
-    return f"{x:+.1f}".replace("-", "−")
-
-
-def three(x: float) -> str:
-    return f"{x:.3f}".replace("-", "−")
-
-
-def share(x: float) -> str:
-    return f"{100 * x:.1f}%"
-
-
-def plain(x: float) -> str:
-    return f"{x:.3g}".replace("-", "−")
-
-
-def bar_words(bar: Bar, write: Write) -> str:
-    """ "89.8% as printed", or "81.1% [75.6%, 86.5%]", or what is known of it."""
-    if bar.printed:
-        return f"{bar.printed} as printed"
-    ends = f" [{write(bar.low)}, {write(bar.high)}]" if bar.low is not None and bar.high is not None else ""
-    if bar.value is None:
-        return f"undefined{ends}"
-    short = f", {bar.note}" if bar.note and not ends else ""
-    return f"{write(bar.value)}{ends}{short}"
 
 
 def _bars(
@@ -277,41 +228,23 @@ def _shares(picture: SharesPicture, salt: str, ids: Collection[str]) -> tuple[tu
     if not picture.priors:
         return (), ()
     dots = [
-        Dot(p.name, _hundred(p.median), _hundred(p.low), _hundred(p.high), _prior_words(p), 1) for p in picture.priors
+        Dot(p.name, _hundred(p.median), _hundred(p.low), _hundred(p.high), prior_words(p), 1) for p in picture.priors
     ]
     drawing = forest(
         [("", dots)], salt=salt, title=picture.title, stamp=STAMPS[picture.rests_on.what], zero=100 * picture.threshold,
         description=_told(picture, [f"{dot.name}: {dot.words}" for dot in dots]), zero_words=share(picture.threshold),
     )  # fmt: skip
     columns = ("prior", "median", "95% interval", f"P(share < {share(picture.threshold)})", "prior's own", "note")
-    rows = tuple(
-        tuple(map(Entry, (p.name, _or(p.median), f"{_or(p.low)} to {_or(p.high)}" if p.low is not None else "",
-                          _probability(p.below), _probability(p.prior_below), p.note)))
-        for p in picture.priors
-    )  # fmt: skip
-    return (drawing,), (Table(picture.title, columns, rows),)
-
-
-def _prior_words(prior: Prior) -> str:
-    """ "3.1% [0.1%, 21.9%]; P 0.659, prior 0.333": the share, and how probable it lies below the threshold."""
-    if prior.median is None:
-        return prior.note or "no numbers"
-    told = f"{share(prior.median)} [{_or(prior.low)}, {_or(prior.high)}]"
-    if prior.below is None:
-        return f"{told}, {prior.note}" if prior.note else told
-    return f"{told}; P {_probability(prior.below)}, prior {_probability(prior.prior_below)}"
+    rows = []
+    for p in picture.priors:
+        ends = f"{or_nothing(p.low)} to {or_nothing(p.high)}" if p.low is not None else ""
+        told = (p.name, or_nothing(p.median), ends, probability(p.below), probability(p.prior_below), p.note)
+        rows.append(tuple(map(Entry, told)))
+    return (drawing,), (Table(picture.title, columns, tuple(rows)),)
 
 
 def _hundred(x: float | None) -> float | None:
     return None if x is None else 100 * x
-
-
-def _or(x: float | None) -> str:
-    return "" if x is None else share(x)
-
-
-def _probability(x: float | None) -> str:
-    return "" if x is None else f"{x:.3f}"
 
 
 def _null(picture: NullPicture, salt: str, ids: Collection[str]) -> tuple[tuple[str, ...], tuple[Table, ...]]:
@@ -328,8 +261,8 @@ def _null(picture: NullPicture, salt: str, ids: Collection[str]) -> tuple[tuple[
     body = []
     for null in picture.nulls:
         ends = f"{plain(null.low)} to {plain(null.high)}" if null.low is not None and null.high is not None else ""
-        cells = [null.name, "" if null.observed is None else plain(null.observed),
-                 "" if null.mean is None else plain(null.mean), ends, "" if null.p is None else _p(null.p)]  # fmt: skip
+        observed, mean = ("" if x is None else plain(x) for x in (null.observed, null.mean))
+        cells = [null.name, observed, mean, ends, "" if null.p is None else p_value(null.p)]
         claim = _claim(picture.paper, null.claims[0] if null.claims else "", "", ids)
         body.append((*map(Entry, cells), claim))
     tables = [Table(picture.title, columns, tuple(body))]
@@ -337,22 +270,6 @@ def _null(picture: NullPicture, salt: str, ids: Collection[str]) -> tuple[tuple[
     if bins:
         tables.append(Table("How many draws gave which value", ("null", "value: draws"), bins))
     return (drawing,), tuple(tables)
-
-
-def _p(p: float) -> str:
-    return f"{p:.3f}" if p >= 0.001 else f"{p:.1g}"
-
-
-def null_words(null: Histogram) -> str:
-    """ "observed 8; chance 1.84 [0, 3]; p 0.0002 as high", with what is known of it."""
-    said = [] if null.observed is None else [f"observed {plain(null.observed)}"]
-    if null.printed:
-        said.append(f"{'chance ' if null.observed is not None else ''}{null.printed} as printed")
-    elif null.mean is not None and null.low is not None and null.high is not None:
-        said.append(f"chance {plain(null.mean)} [{plain(null.low)}, {plain(null.high)}]")
-    if null.p is not None and not null.printed:
-        said.append(f"p {_p(null.p)} as {'high' if null.side == 'at least' else 'low'}")
-    return "; ".join(said)
 
 
 def _bins(null: Histogram) -> str:
@@ -398,15 +315,6 @@ def _square(cell: Cell | None, labels: Sequence[str], countries: int) -> Square:
     word = ", ".join(filter(None, (tie, kept))) if countries <= COLUMNS else ""
     letter = (cell.letter or "none") + ("=" if tie and not word else "")
     return Square(letter, word, shade, "-" if cell.tied else "--" if cell.decided else "")
-
-
-def cell_words(cell: Cell) -> str:
-    """ "A, a tie, kept in 51%, unstable"."""
-    said = [cell.letter or "none"]
-    said += ["a tie"] if cell.tied else ["a tie among labels of an item decides"] if cell.decided else []
-    said += [f"kept in {100 * cell.kept:.0f}%"] if cell.kept is not None else []
-    said += ["unstable"] if cell.kept is not None and cell.kept < STABLE else []
-    return ", ".join(said)
 
 
 _DRAW: dict[type, Callable[..., tuple[tuple[str, ...], tuple[Table, ...]]]] = {
