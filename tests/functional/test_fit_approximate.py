@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from countback.models.ordinal import RESIDUAL
-from countback.models.simulate import Truth, crossed, simulate
+from countback.models.simulate import Truth, crossed, hybrid, simulate
 from judge_data import write
 
 from tests.functional.inprocess import runner
@@ -44,3 +44,24 @@ def test_known_truth_is_found_and_called_approximate(tmp_path, monkeypatch):
     rest = sum(SDS[name] ** 2 for name in ("item", "annotator")) + RESIDUAL
     here = effects.var(ddof=1) / (effects.var(ddof=1) + rest)
     assert fit["country share"]["finite"]["low"] <= here <= fit["country share"]["finite"]["high"]
+
+
+@pytest.mark.slow
+def test_what_a_countrys_own_items_hold_is_not_the_countrys(tmp_path, monkeypatch):
+    """No country differs; the items that each has to itself do, beside as many that all have labelled."""
+    run = runner(tmp_path, tmp_path / "ledger", monkeypatch)
+    truth = Truth({"item": 1.0, "annotator": 0.3, "origin": 2.0}, (-1.0, 1.0))
+    made = simulate(hybrid(4, 1, 15, 15, pool=5, labels=3), truth, np.random.default_rng(4))
+    layout = made.layout
+    rows = zip(layout.item, layout.annotator, layout.country, made.label, strict=True)
+    path = write(tmp_path / "labels.csv", [(f"i{i}", f"p{a}", f"c{c}", y) for i, a, c, y in rows])
+    share = {}
+    for option in ((), ("--own-items",)):
+        arguments = ("--engine", "approximate", "--no-sweep", "--leave-out", "item:country", "--json", "-")
+        done = run("fit", path, *arguments, *option)
+        assert done.returncode == 0, done.stdout + done.stderr
+        tree = json.loads(done.stdout)
+        share[option] = tree["fits"][0]["country share"]["finite"]["median"]
+        assert tree["input"]["labels"] == (360 if option else 180)  # 4 x 15 x 3 of each kind
+    assert share[()] < 0.02
+    assert share["--own-items",] > 3 * share[()]
