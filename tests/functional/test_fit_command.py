@@ -85,6 +85,20 @@ def test_lines_fit_the_terminal(run, engine, tmp_path, monkeypatch, columns):
     assert [line for line in done.stdout.splitlines() if len(line) > int(columns) and len(line.split()[-1]) < 64] == []
 
 
+def test_without_the_models_extra(run, engine, tmp_path, monkeypatch):
+    monkeypatch.setattr("countback.models.sampling.find_spec", lambda name: None)
+    path = labels(tmp_path / "labels.csv")
+    done = run("fit", path)
+    assert done.returncode == 0
+    assert engine.asked[0][0] == "approximate"
+    assert done.stdout.startswith("APPROXIMATE")
+    assert "nothing is sampled: " in " ".join(done.stdout.split())
+    assert "pip install 'countback[models]'" in " ".join(done.stdout.split())
+    done = run("fit", path, "--engine", "nuts")
+    assert done.returncode == 2
+    assert "pip install 'countback[models]'; --engine approximate needs nothing" in done.stderr
+
+
 def test_json_alone(run, engine, tmp_path):
     done = run("fit", labels(tmp_path / "labels.csv"), "--json", "-")
     assert json.loads(done.stdout)["decision"] == "below"
