@@ -39,7 +39,11 @@ class _ShowFirst(click.Group):
         return list((own | {item.value: item for item in super().shell_complete(ctx, incomplete)}).values())
 
 
-@click.group(cls=_ShowFirst, epilog="Example: countback predict cubes --as-of 2027-07-01")
+@click.group(
+    cls=_ShowFirst,
+    short_help="How predictions stand; resolve or amend one.",
+    epilog="Example: countback predict cubes --as-of 2027-07-01",
+)
 def predict() -> None:
     """Predictions: how each stands (show, the default), resolve one, amend one.
 
@@ -47,7 +51,9 @@ def predict() -> None:
     """
 
 
-@predict.command("show", epilog="Example: countback predict cubes/p1 --json -")
+@predict.command(
+    "show", short_help="How each stands, by which rule.", epilog="Example: countback predict cubes/p1 --json -"
+)
 @click.argument("names", nargs=-1, metavar="[PAPER or PAPER/ID]...")
 @click.option("--as-of", metavar="DATE", help="Answer for the end of this day (UTC), or for an instant with its zone.")
 @click.option("--json", "json_file", metavar="FILE", help="Write them as JSON; - prints them and nothing else.")
@@ -83,8 +89,9 @@ def show(
 
 
 @predict.command(
+    short_help="Let its rule decide on data.",
     epilog="Example: countback predict resolve cubes/p1 --data counts.csv --released 2027-03-01T09:00:00Z "
-    '--source "OSF mjkcr, version 2"'
+    '--source "OSF mjkcr, version 2"',
 )
 @click.argument("names", nargs=-1, required=True, metavar="PAPER/ID...")
 @click.option(
@@ -120,7 +127,10 @@ def resolve(
         click.echo(f"{entry.body['prediction']}: {entry.body['outcome']} (ledger entry {entry.n})")
 
 
-@predict.command(epilog='Example: countback predict amend cubes/p1 --reason "a typing mistake"')
+@predict.command(
+    short_help="Account for changed words.",
+    epilog='Example: countback predict amend cubes/p1 --reason "a typing mistake"',
+)
 @click.argument("name", metavar="PAPER/ID")
 @click.option("--reason", required=True, metavar="TEXT", help="Why the registered text was changed.")
 @click.option(
@@ -143,12 +153,14 @@ def amend(name: str, reason: str, was: tuple[Path, ...], ledger_file: Path | Non
         click.echo(amendment_block(entry))
 
 
-@click.group("ledger", epilog="Example: countback ledger verify")
+@click.group("ledger", short_help="The append-only record; verify it.", epilog="Example: countback ledger verify")
 def ledger_group() -> None:
     """The append-only record of runs, resolutions, amendments and observations."""
 
 
-@ledger_group.command(epilog="Example: countback ledger verify --ledger ledger.jsonl")
+@ledger_group.command(
+    short_help="Say whether the chain is whole.", epilog="Example: countback ledger verify --ledger ledger.jsonl"
+)
 @LEDGER
 def verify(ledger_file: Path | None) -> None:
     """Say whether the chain is whole; if not, which entry was edited, removed, moved or inserted (exit 4)."""
@@ -163,7 +175,7 @@ def verify(ledger_file: Path | None) -> None:
         click.echo(f"{len(chain.torn)} bytes of an interrupted append follow it; the next append moves them aside")
 
 
-@click.command(epilog="Example: countback watch cubes")
+@click.command(short_help="What changed where papers publish.", epilog="Example: countback watch cubes")
 @click.argument("papers", nargs=-1, metavar="[PAPER]...")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing; the exit code answers.")
 @LEDGER
@@ -185,7 +197,10 @@ def watch(ctx: click.Context, papers: tuple[str, ...], quiet: bool, ledger_file:
     ctx.exit(exit_code(looks))
 
 
-@click.command(epilog="Example: countback diff old.json new.json; countback diff @-2 @-1")
+@click.command(
+    short_help="Two runs of check, compared.",
+    epilog="Example: countback diff old.json new.json; countback diff @-2 @-1",
+)
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
 @click.option("--json", "as_json", is_flag=True, help="Print the differences as JSON and nothing else.")

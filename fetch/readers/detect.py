@@ -50,7 +50,7 @@ def json_reader(source: Source) -> str:
     raise UserError(
         f"{source.name} is JSON of no shape that is known: its objects have the keys "
         f"{json.dumps(sorted(keys)[:20], ensure_ascii=True)}. Say which it is with reader=, one of "
-        f"{', '.join(JSON_READERS)}."
+        f"{', '.join(JSON_READERS)}; where none of them fits, write a CSV file with columns item, annotator and label."
     )
 
 
