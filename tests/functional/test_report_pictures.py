@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from collections import Counter
 from html import unescape
 from pathlib import Path
@@ -15,6 +18,7 @@ pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")
 
 from countback.audit.report import build, gather, now
+from countback.audit.run import audit
 from countback.audit.sources import Sources
 from countback.claims.pictures import (
     PRINTED,
@@ -468,6 +472,34 @@ def test_a_folder_of_ones_own_draws_its_printed_numbers(page, paper, capsys):
     (figure,) = figures(page())
     assert "g: x 2 as printed" in described(figure)[0]
     assert capsys.readouterr() == ("", "said\n")
+
+
+def test_a_paper_chosen_of_a_file_brings_its_pictures_only(paper, tmp_path):
+    (paper / "pictures.py").write_text(PRINTED_ONLY)
+    nothing = Sources(offline=True, cache=tmp_path / "cache")
+    told = audit([paper], nothing.locate).as_json()
+    told["verdicts"].append(LINE)
+    told["pictures"].append(as_json(pictures()[0]))
+    (tmp_path / "v.json").write_text(json.dumps(told))
+    files = build(gather((str(paper),), tmp_path / "v.json", nothing, tmp_path / "ledger.jsonl"), now())
+    assert [each["title"] for each in json.loads(files["verdicts.json"])["pictures"]] == ["Mine"]
+    assert len(figures(files["report.html"].decode())) == 1
+
+
+def test_nothing_is_made_unless_a_json_is_asked_for(tmp_path):
+    """And what is made of printed numbers alone needs no number crunching."""
+    code = (
+        "import sys; from countback.audit.cli import cli; names = ('countback.audit.gallery', 'numpy', 'matplotlib')\n"
+        "for more in ([], ['--json', 'v.json']):\n"
+        "    cli(['check', 'cubes', '--offline', '--quiet', *more], standalone_mode=False)\n"
+        "    print([name for name in names if name in sys.modules])"
+    )
+    env = {**os.environ, "COUNTBACK_DATA": str(tmp_path / "cache")}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=env, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == ["[]", "['countback.audit.gallery']"]
+    assert len(json.loads((tmp_path / "v.json").read_text())["pictures"]) >= 5
 
 
 @pytest.mark.parametrize(
