@@ -28,7 +28,7 @@ from countback.fetch.errors import UserError
 from countback.models.ordinal import CENTRE_SD, GAP_SD, R2D2, RESIDUAL, Floats, OrdinalData, Prior, gap_location
 from numpy.typing import NDArray
 
-CENTRED_LABELS, CENTRED_LEVELS = 20, 20  # a level, and levels, from which on an effect is centred
+CENTRED_LABELS, CENTRED_LEVELS = 40, 20  # a level, and levels, from which on an effect is centred
 SIGNED, LOG, CENTRED = 0, 1, 2  # forms of an effect: sd |u| or exp(u), non-centred; exp(u), centred
 SCALE_SD, FOLLOWS, FOLLOWS_SD, DEVIATION_SD = 0.5, 1.0, 1.0, 0.5  # of log scale, of follows, of deviations' sd
 

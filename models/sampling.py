@@ -24,7 +24,7 @@ from countback.models.ordinal import Floats, Gates
 
 Sampler = Literal["nutpie", "pymc"]
 MAX_RHAT, MIN_ESS, MAX_DIVERGENT = 1.01, 400, 0.001
-ACCEPT, RETRY_ACCEPT, MOST_DRAWS = 0.8, 0.95, 8  # at most so many times the draws on the second try
+ACCEPT, RETRY_ACCEPT, MOST_DRAWS = 0.9, 0.95, 8  # at most so many times the draws on the second try
 PACKAGES = ("numpy", "scipy", "numba", "nutpie", "pymc", "pytensor", "arviz")
 
 

@@ -62,7 +62,7 @@ def bambi(columns: dict[str, Any]) -> dict[str, Any]:
         priors={f"1|{name}": spread for name in terms} | {"threshold": bmb.Prior("Normal", mu=[-0.5, 0.5], sigma=1.5)},
     )
     found = model.fit(
-        draws=DRAWS, tune=TUNE, chains=CHAINS, cores=1, random_seed=SEED, nuts_sampler="nutpie", progressbar=False
+        draws=DRAWS, tune=TUNE, chains=CHAINS, cores=1, random_seed=SEED, inference_method="nutpie", progress_bar=False
     )
     names = [f"1|{name}_sigma" for name in terms] + ["threshold", "1|country"]
     posterior = found.posterior[names]

@@ -21,8 +21,8 @@ from countback.models.ordinal import SWEEP, OrdinalData, Prior, ordinal_data
 
 HERE = Path(__file__).parent
 SEED = 20261129
-HOW: Mapping[str, int] = {"draws": 1000, "tune": 700, "chains": 4}
-ITEMS = 100  # prompts of RTP-LX that are fitted, drawn at random; the moment estimator takes all 999
+HOW: Mapping[str, int] = {"draws": 1000, "tune": 600, "chains": 4}
+ITEMS = 40  # prompts of RTP-LX that are fitted, drawn at random; the moment estimator takes all 999
 FILES = {"multi3hate": "data/multi3hate/labels.csv", "rtp_lx": "data/rtp_lx/labels_full.csv.gz"}
 
 

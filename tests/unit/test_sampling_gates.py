@@ -64,7 +64,7 @@ def test_one_retry_with_smaller_steps_and_more_draws() -> None:
     assert gates.retried == (len(runs) == 2)
     runs.clear()
     _, gates = sampling.gated(attempt, Run(5, draws=50), lambda drawn: drawn.values)
-    assert [run.accept for run in runs] == [0.8, 0.95]
+    assert [run.accept for run in runs] == [0.9, 0.95]
     assert runs[1].draws > 50
     assert gates.retried
     assert gates.passed
