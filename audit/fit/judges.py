@@ -24,8 +24,7 @@ def judges_of(labels: Labels, design: Design, options: Options, engine: str) -> 
         raise UserError("--model joint is only sampled, and the engine here is the approximation; add --engine nuts")
     if not labels.judges:
         raise UserError(f"--model joint: {labels.name} has no judge; give the judges' labels with --judges FILE")
-    pairs = labels.unit_item * len(labels.countries) + labels.unit_country
-    if len(np.unique(pairs)) < len(pairs):
+    if labels.several:
         raise UserError("--model joint: an item is asked several questions; choose one with --question NAME")
     notes, kept = [], []
     for judge in labels.judges:
@@ -41,7 +40,7 @@ def judges_of(labels: Labels, design: Design, options: Options, engine: str) -> 
         labels.item,
         labels.country,
         labels.annotator,
-        judge=np.repeat(np.arange(len(kept)), len(pairs)),
+        judge=np.repeat(np.arange(len(kept)), len(labels.unit_item)),
         judge_label=np.concatenate([judge.answers for judge in kept]),
         judge_item=np.tile(labels.unit_item, len(kept)),
         judge_country=np.tile(labels.unit_country, len(kept)),

@@ -23,7 +23,6 @@ from countback.models.ordinal import (
 )
 from countback.models.sampling import versions
 from countback.models.shares import CountryShare, country_share
-from numpy.typing import NDArray
 
 
 def fit_labels(labels: Labels, options: Options, tell: Callable[[str], None] = lambda line: None) -> Found:
@@ -143,17 +142,12 @@ def _fence(design: Design, data: OrdinalData, labels: Labels) -> str:
 
 def _moments(labels: Labels) -> CountryShare | str:
     """The share on the linear scale without a model, or why there is none."""
-    if len(labels.asked) > 1 and len(labels.unit_item) > len(np.unique(_pairs(labels))):
+    if labels.several:
         return "an item is asked several questions, and this estimate is of one; choose it with --question NAME"
     try:
         return country_share(labels.item, labels.country, labels.annotator, labels.label)
     except UserError as error:
         return str(error)
-
-
-def _pairs(labels: Labels) -> NDArray[np.int64]:
-    """A code for the item and country of each unit."""
-    return labels.unit_item * len(labels.countries) + labels.unit_country
 
 
 def _ruled(fits: Sequence[Fit], moments: CountryShare | str, design: Design) -> dict[str, str]:

@@ -93,6 +93,16 @@ class Labels:
         """Whether a file of a paper's release is not the released one."""
         return any(file.status not in (GIVEN, "verified") for file in self.files)
 
+    @property
+    def pair(self) -> Codes:
+        """A code for the item and country of each unit (units,)."""
+        return self.unit_item * len(self.countries) + self.unit_country
+
+    @property
+    def several(self) -> bool:
+        """Whether an item is asked several questions."""
+        return len(np.unique(self.pair)) < len(self.pair)
+
     def of_units(self, kept: NDArray[np.bool_], why: str) -> Labels:
         """Without the units (units,) that are not `kept`, whose labels are counted as dropped for `why`."""
         rows, place = kept[self.unit], np.cumsum(kept) - 1
@@ -107,8 +117,7 @@ class Labels:
 
     def of_shared_items(self) -> Labels:
         """Only items that were labelled in two countries or more."""
-        pairs = np.unique(self.unit_item * len(self.countries) + self.unit_country)
-        item, number = np.unique(pairs // len(self.countries), return_counts=True)
+        item, number = np.unique(np.unique(self.pair) // len(self.countries), return_counts=True)
         return self.of_units(np.isin(self.unit_item, item[number > 1]), OWN)
 
 
