@@ -31,6 +31,7 @@ PAIRS = 8  # opposite pairs of draws at a point
 ENOUGH = 400.0  # effective number of points, for means and for tails, of each sd
 LARGEST_K = 0.7
 KERNEL_FREEDOM = 5.0
+TOWARDS_ZERO = 4  # each fourth kernel
 
 
 @dataclass(frozen=True)
@@ -191,14 +192,21 @@ def _line(log_sd: Sequence[Floats] | Floats, modes: Sequence[Floats]) -> Floats:
 
 
 def _fitted(points: Points, weight: Floats, first: Kernels, rng: np.random.Generator) -> Kernels:
-    """Kernels on the points by their weight, of their covariance made narrower as for a density estimate."""
+    """Kernels on the points by their weight, of their covariance made narrower as for a density estimate.
+
+    Some are moved towards an sd of 0, where the posterior's tail is an exponential's in the log sd: a fit to points
+    found would not go where none happened to be, and tails would come out too short.
+    """
     effective, size = 1 / (weight**2).sum(), points.log_sd.shape[1]
     away = points.log_sd - weight @ points.log_sd
     covariance = (away.T * weight) @ away
     if effective < 4 * size:  # too few to know how they vary together
         covariance = np.diag(np.maximum(np.diag(covariance), np.diag(first.root) ** 2))
     narrow = (4 / (size + 2) / effective) ** (1 / (size + 4))
-    return Kernels(points.log_sd[_systematic(weight, ROUND, rng)], np.linalg.cholesky(covariance) * narrow)
+    centre = points.log_sd[_systematic(weight, ROUND, rng)]
+    low = np.arange(0, ROUND, TOWARDS_ZERO)
+    centre[low, rng.integers(size, size=len(low))] -= rng.exponential(size=len(low))
+    return Kernels(centre, np.linalg.cholesky(covariance) * narrow)
 
 
 def _systematic(weight: Floats, count: int, rng: np.random.Generator) -> Ints:
@@ -227,18 +235,23 @@ def smoothed(points: Points) -> Floats:
     """Log likelihood of the sds (points,): Laplace's, and a quadratic through the estimates of what it misses.
 
     The quadratic is level beyond where the likelihood is, and below sds of a tenth: effects so small miss nothing.
-    Draws that are far from the truth (huge sds) say little of their cumulants and are trusted little.
+    Where the sds are huge, draws are far from the truth and estimates noisy: they are trusted less. How much less is
+    itself smoothed, for estimates that happen to be low are also the ones that look sure of themselves.
     """
-    spread = points.lean.var(axis=1)
-    trust = np.exp((points.laplace - points.laplace.max()) / 4) / (1 + (spread / np.median(spread) / 4) ** 2)
+    trust = np.exp((points.laplace - points.laplace.max()) / 4)
     place = np.log(0.1**2 + np.exp(2 * points.log_sd)) / 2
     share = trust**2 / (trust**2).sum()
     centre = share @ place
     place = np.clip((place - centre) / np.sqrt(share @ (place - centre) ** 2 + 1e-12), -2.5, 2.5)
     one, other = np.triu_indices(place.shape[1])
     basis = np.column_stack([np.ones(len(place)), place, place[:, one] * place[:, other]])
-    solution = np.linalg.lstsq(basis * trust[:, None], points.more * trust, rcond=None)[0]
-    return np.asarray(points.laplace + basis @ solution)
+
+    def fitted(to: Floats, trust: Floats) -> Floats:
+        return np.asarray(basis @ np.linalg.lstsq(basis * trust[:, None], to * trust, rcond=None)[0])
+
+    spread = fitted(np.log(points.lean.var(axis=1) + 1e-12), trust)
+    trust = trust / (1 + np.exp(2 * (spread - share @ spread)) / 10)
+    return points.laplace + fitted(points.more, trust)
 
 
 def weigh(points: Points, likelihood: Floats, proposal: Floats, prior: Prior) -> Floats:

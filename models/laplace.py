@@ -255,7 +255,7 @@ def peak(of: Block, log_sd: Floats, start: Floats | None = None) -> Peak:
 def wobble(of: Block, about: Peak, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
     """Unknowns (size, draws) of the normal approximation in opposite pairs, and the log of (true over normal) density.
 
-    That log is (draws,), and in parts (groups + 1, draws): of the labels at each level of the finest effect, and a rest.
+    That log is (draws,), and in parts (groups + 1, draws): each level of the finest effect, and a rest.
     With L D L' the curvature, L D^(1/2) e has the curvature as covariance, and solving it the inverse.
     """
     root = about.factor.L @ (np.sqrt(about.pivots)[:, None] * rng.standard_normal((len(of.start), draws // 2)))

@@ -15,19 +15,24 @@ from countback.models.approximate import fit_approximate
 from countback.models.ordinal import R2D2, OrdinalData, Posterior, draw_cutpoints, ordinal_data, shares, shares_of
 
 PRIOR = R2D2()
-DESIGNS: tuple[tuple[str, simulate.Layout, int], ...] = (
-    ("nested", simulate.nested(4, 5, 3, pool=6, labels=4), 5),
-    ("crossed", simulate.crossed(4, 5, 15, pool=6, labels=3), 2),
-    ("hybrid", simulate.hybrid(4, 5, 1, 10, pool=6, labels=4), 3),
+ALL = ("country", "question", "country:question", "item", "annotator", "item:country")
+Design = tuple[str, simulate.Layout, int, tuple[str, ...]]  # with the number of categories, and the effects
+DESIGNS: tuple[Design, ...] = (
+    ("nested", simulate.nested(4, 5, 3, pool=6, labels=4), 5, ALL[:5]),
+    ("crossed", simulate.crossed(4, 5, 15, pool=6, labels=3), 2, ALL),
+    ("hybrid", simulate.hybrid(4, 5, 1, 10, pool=6, labels=4), 3, ALL),
 )
-EFFECTS = ("country", "question", "country:question", "item", "annotator", "item:country")
+QUICK: tuple[Design, ...] = (
+    ("nested", simulate.nested(4, 5, 2, pool=6, labels=4), 3, ALL[:5]),
+    ("crossed", simulate.crossed(4, 10, 10, pool=6, labels=4), 2, (*ALL[:3], "annotator")),
+    ("hybrid", simulate.hybrid(4, 1, 6, 8, pool=6, labels=4), 5, ("country", *ALL[3:])),
+)
 
 
-def case(seed: int) -> tuple[OrdinalData, dict[str, float], str]:
+def case(seed: int, designs: tuple[Design, ...] = DESIGNS) -> tuple[OrdinalData, dict[str, float], str]:
     """Synthetic labels, the true values by name, and the design. Raises UserError where the labels do not vary."""
     rng = np.random.default_rng([20261129, seed])
-    design, layout, categories = DESIGNS[seed % len(DESIGNS)]
-    names = EFFECTS[: 5 if design == "nested" else 6]
+    design, layout, categories, names = designs[seed % len(designs)]
     sd = PRIOR.draw(len(names), 1, rng)
     cutpoints = draw_cutpoints(categories, 1, rng)
     truth = simulate.Truth(dict(zip(names, sd[0], strict=True)), tuple(cutpoints[0]))
@@ -38,7 +43,7 @@ def case(seed: int) -> tuple[OrdinalData, dict[str, float], str]:
         made.item,
         made.country,
         made.annotator,
-        question=made.question,
+        question=made.question if layout.questions > 1 else None,
         categories=categories,
         countries=countries,
     )
@@ -63,7 +68,7 @@ def drawn(posterior: Posterior) -> dict[str, Any]:
 def ranked(seed: int) -> dict[str, Any]:
     """Share of the fast engine's draws below the truth, by name; `skipped` where nothing could be fitted."""
     try:
-        data, truth, design = case(seed)
+        data, truth, design = case(seed, QUICK)
     except UserError:
         return {"seed": seed, "skipped": True}
     posterior = fit_approximate(data, PRIOR, seed=seed, enough=100.0)
