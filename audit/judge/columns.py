@@ -68,21 +68,23 @@ def missing_columns(grid: Grid, options: Options) -> Question | None:
 def question(asked: Question, settings: Settings, *, judges: bool) -> UserError:
     """The question as one error: the columns with what is in them, and the command that answers."""
     option = "--judge-columns" if judges else "--columns"
-    told = settings.judge_options if judges else settings.options
-    columns: dict[str, Any] = {**told.get("columns", {}), **asked.guess}
     as_option = [
         "Answer like this (guessed from the values: correct what is wrong):",
-        f"  {settings.command} {option} {shlex.quote(_as_option(columns))}",
-        "or have the choices written to a file to edit:",
+        f"  {settings.command} {option} {shlex.quote(_as_option(asked.guess))}",
     ]
     names = [name for value in asked.guess.values() for name in ([value] if isinstance(value, str) else value)]
     if any("," in name for name in names):  # which divides the choices of the option
-        as_option = ["A name there holds a comma, so answer in a file; this writes one with guesses to correct:"]
+        as_option = ["A name there holds a comma, which only a file can say."]
+    if settings.config is None and not judges:
+        as_file = ["The same as a file to edit is written by", f"  {settings.command} --config judge.toml"]
+    else:
+        table = f"[{JUDGE_FILE}.columns]" if judges else "[columns]"
+        as_file = [f"In a file: in its table {table}, for --config {settings.config or 'FILE'}"]
     lines = [
         f"{asked.grid.name}: which column is the {' and which the '.join(asked.missing)}? Its columns are",
         *(f"  {line}" for line in _profile(asked.grid)),
         *as_option,
-        f"  {settings.command} --config judge.toml",
+        *as_file,
     ]
     return UserError("\n".join(lines))
 

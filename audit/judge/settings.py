@@ -29,7 +29,8 @@ class Settings:
     """`options` are those of `read_labels` for the labels, `judge_options` for the judges' file, columns among them.
 
     `codebook` is the ordered labels, or one list for each question; None to take those that humans used. `ordered` is
-    None where nobody said whether the labels have an order. `command` is what the user typed, for messages.
+    None where nobody said whether the labels have an order. `command` is what the user typed, for messages
+    that add to it: what is said last counts. `config` is the file that was read.
     """
 
     command: str
@@ -38,6 +39,7 @@ class Settings:
     ordered: bool | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     judge_options: Mapping[str, Any] = field(default_factory=dict)
+    config: Path | None = None
 
 
 def read_settings(
@@ -52,8 +54,12 @@ def read_settings(
     choices: Sequence[str] = (),
 ) -> Settings:
     """The settings; options of the command go before those of the file. Raises UserError for what cannot be read."""
-    command = f"countback judge {shlex.quote(str(labels))}"
-    command += f" --judges {shlex.quote(str(judges))}" if judges else ""
+    said: list[tuple[str, object]] = [("--judges", judges), ("--reader", reader), ("--config", config)]
+    said += [("--columns", text) for text in columns] + [("--judge-columns", text) for text in judge_columns]
+    said += [("--labels", codebook), *(("--set", text) for text in choices)]
+    typed = ["countback", "judge", str(labels)]
+    typed += [word for option, value in said if value is not None for word in (option, str(value))]
+    command = shlex.join(typed)
     tree = _load(config) if config is not None else {}
     for choice in choices:
         _put(tree, choice)
@@ -74,7 +80,7 @@ def read_settings(
     if "labels" in told or "ordered" in told:
         raise UserError(f"[{JUDGE_FILE}] cannot have labels of its own: judges are held against the humans' labels.")
     named = tree.pop("reader", None)
-    return Settings(command, reader or named, book, ordered, tree, told)
+    return Settings(command, reader or named, book, ordered, tree, told, config)
 
 
 def parse_columns(given: Sequence[str]) -> dict[str, str | list[str]]:

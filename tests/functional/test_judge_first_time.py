@@ -218,3 +218,36 @@ def test_what_is_known_by_name_is_not_asked(run, tmp_path: Path) -> None:
         (command,) = [line.strip() for line in asked.stderr.splitlines() if "--columns" in line]
         assert shlex.split(command)[-1] == answer
         assert run(*shlex.split(command)[1:], "--draws", "100").returncode == 0
+
+
+def test_what_was_said_already_stays_in_the_line(run, tmp_path: Path) -> None:
+    """Both files have names of their own: a question for each, and the second line holds the first answer."""
+    labels = written(tmp_path / "l.csv", long_words(), "semicolons and a byte-order mark")
+    rows = [(f"m{m}", i, label(i, 9 + m, "ABC")) for i in range(ITEMS) for m in range(2)]
+    judges = written(tmp_path / "j.csv", (("which model", "Doc No", "said"), rows), "tabs")
+    command = ["judge", labels, "--judges", judges, "--draws", "100"]
+    for question, answer in (
+        ("l.csv: which column is the item", "item=Doc No,annotator=Who did it,label=Verdict"),
+        ("j.csv: which column is the item", "item=Doc No,annotator=which model,label=said"),
+    ):
+        asked = run(*command)
+        assert asked.returncode == 2
+        assert question in asked.stderr
+        line = next(line for line in asked.stderr.splitlines() if line.startswith("  countback judge "))
+        command = [*shlex.split(line)[1:], "--draws", "100"]
+        assert command.count(answer) == 1
+    done = run(*command)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("120 valid labels by 3 humans on 40 items; 2 judges")
+
+
+def test_a_file_of_settings_that_leaves_a_column_out(run, tmp_path: Path) -> None:
+    labels = written(tmp_path / "l.csv", long_words(), "commas")
+    (tmp_path / "c.toml").write_text('[columns]\nitem = "Doc No"\n', encoding="utf-8")
+    asked = run("judge", labels, "--config", tmp_path / "c.toml")
+    assert "which column is the annotator and which the label?" in asked.stderr
+    assert f"in its table [columns], for --config {tmp_path / 'c.toml'}" in asked.stderr
+    (line,) = [line.strip() for line in asked.stderr.splitlines() if "--columns" in line]
+    done = run(*shlex.split(line)[1:], "--draws", "100")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(LONG)
