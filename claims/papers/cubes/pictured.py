@@ -38,6 +38,7 @@ KEPT_DRAWS = 4_000  # resamples behind the share that keeps a letter, as in the 
 SHUFFLES = 2_000  # of each question for its histogram; its p is of DRAWS
 BINS = 24
 MAJORITY_OF_HUMANS = "human majority"
+BEHIND = "Behind a human majority are the items that have one, behind a judge all items with a human label."
 
 
 def pictures(data: Data, printed: Printed) -> list[Picture]:
@@ -140,9 +141,9 @@ def _lean(study: Study, leans: dict[str, LeanReport], rests_on: RestsOn) -> Pict
     ]
     return LeanPicture(
         title="How strict each country is",
-        says=LEAN,
+        says=f"{LEAN} {BEHIND}",
         rests_on=rests_on,
-        n=len(study.votes.item),
+        n=int(study.votes.counts.any(axis=1).sum()),
         interval=f"95% percentile bootstrap, items resampled within countries, {DRAWS:,} draws",
         seed=SEED,
         bars=tuple(bars),
@@ -158,7 +159,7 @@ def _spreads(leans: dict[str, LeanReport], rests_on: RestsOn) -> Picture:
     bars = [replace(_of("", voter, report.spread), note=_noise(report)) for voter, report in leans.items()]
     return SpreadsPicture(
         title="How far the countries lie apart",
-        says=SPREAD,
+        says=f"{SPREAD} {BEHIND}",
         rests_on=rests_on,
         interval=f"95% simultaneous over all pairs of countries, items resampled within countries, {DRAWS:,} draws",
         seed=SEED,
