@@ -27,7 +27,7 @@ def test_json_is_the_only_thing_on_stdout_and_has_the_contract_keys(countback, p
     done = countback("check", paper, "--offline", "--json", "-")
     result = json.loads(done.stdout)
     assert result["schema"] == "countback.verdicts/1"
-    assert set(result) == {"schema", "kit", "inputs", "summary", "verdicts"}
+    assert set(result) == {"schema", "kit", "inputs", "summary", "verdicts", "pictures"}
     # rows A and B + the Average row is left out of "*" + three columns + one count
     assert [v["id"] for v in result["verdicts"]] == [
         "demo/row-mean[A]",
