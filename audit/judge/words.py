@@ -14,6 +14,7 @@ from countback.audit.judge.tree import CLOSE, Advice, Alternative, Audit, Compar
 
 _MANY_ITEMS = 200  # from here on a tenth of a point means something
 _NAMED = 6
+_MANY_JUDGES = 3  # from here on judges of whom the same is to be said share a sentence
 
 HEADS = {
     "void": "NO VERDICT",
@@ -101,18 +102,51 @@ def _digits(clusters: int) -> int:
 def advice_lines(audit: Audit) -> list[tuple[str, str, str]]:
     """(about, what to do, why) for each piece of advice; judges of whom the same is to be said are put together."""
     out: list[tuple[str, str, str]] = []
-    for names, advice in _together(audit.advice):
-        about = listed(names, most=12) if advice.judge else "labels"
-        out.append((about, HEADS[advice.kind], _ADVICE[advice.kind](advice.facts)))
+    for rows in _together(audit.advice):
+        first = rows[0]
+        about = listed((row.judge for row in rows), most=12) if first.judge else "labels"
+        many = first.kind == "collect" and len(rows) > 1
+        out.append((about, HEADS[first.kind], _collect_all(rows) if many else _ADVICE[first.kind](first.facts)))
     return out
 
 
-def _together(advice: Sequence[Advice]) -> list[tuple[list[str], Advice]]:
-    groups: dict[str, tuple[list[str], Advice]] = {}
+def _together(advice: Sequence[Advice]) -> list[list[Advice]]:
+    """Judges of whom the same is to be said: void ones, and many of whom it is open whether they are better."""
+    groups: dict[str, list[Advice]] = {}
     for row in advice:
-        key = repr((row.kind, row.facts)) if row.kind == "void" else repr((row.judge, row.kind))
-        groups.setdefault(key, ([], row))[0].append(row.judge)
-    return list(groups.values())
+        key = repr((row.kind, row.facts)) if row.kind == "void" else row.kind if _is_open(row) else repr(row)
+        groups.setdefault(key, []).append(row)
+    return [part for rows in groups.values() for part in ([rows] if _is_one(rows) else [[row] for row in rows])]
+
+
+def _is_open(row: Advice) -> bool:
+    facts = row.facts
+    return row.kind == "collect" and facts["overall"].decision == "open" and not (facts["unproven"] or facts["behind"])
+
+
+def _is_one(rows: Sequence[Advice]) -> bool:
+    return not _is_open(rows[0]) or len(rows) >= _MANY_JUDGES
+
+
+def _collect_all(rows: Sequence[Advice]) -> str:
+    """What `_collect` says, of many judges at once."""
+    compared: list[Comparison] = [row.facts["overall"] for row in rows]
+    each = (
+        f"{row.judge} {points(c.difference)} (human {share(c.human, c.items)}, judge {share(c.judge, c.items)}, n "
+        f"{c.n:,})"
+        for row, c in zip(rows, compared, strict=True)
+    )
+    needed = _range([max(row.facts["needed"], c.items + 1) for row, c in zip(rows, compared, strict=True)])
+    return (
+        f"each leaves open who is better, the judge or a held-out human: {'; '.join(each)}. To pin such a difference "
+        f"to {100 * CLOSE:.0f} points either way takes about {needed} items like these instead of "
+        f"{_range([c.items for c in compared])}."
+    )
+
+
+def _range(numbers: Sequence[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _against(c: Comparison) -> str:

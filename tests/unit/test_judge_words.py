@@ -7,9 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from countback.audit.judge import notes, text, words
+from countback.audit.judge import audit_labels, notes, text, words
+from countback.audit.judge.settings import read_settings
 from countback.audit.judge.tree import Figure, Trap, plain
 from countback.fetch import readers as fetch_readers
+from judge_data import judged, panel, write
 
 AUDIT = Path(words.__file__).parent
 
@@ -81,6 +83,27 @@ def test_plain_values_know_no_nan() -> None:
         "a, b": 3,
         "l": [[1.5, None]],
     }
+
+
+def test_many_judges_of_whom_it_is_open_share_a_sentence(tmp_path: Path) -> None:
+    """As good as the humans are, by construction, on 40 items, which cannot show it."""
+    rng = np.random.default_rng(3)
+    rows, truth = panel(rng, countries=("US",), items=40, people=5, right=0.75)
+    labels = write(tmp_path / "l.csv", [(i, who, label) for i, who, _, label in rows], ("item", "annotator", "label"))
+    for number in (4, 2):
+        names = [f"judge {k}" for k in range(number)]
+        said = [(i, name, label) for name in names for i, _, _, label in judged(rng, truth, 0.75, name=name)]
+        judges = write(tmp_path / "j.csv", said, ("item", "judge", "label"))
+        audit = audit_labels(labels, judges, read_settings(labels, judges), draws=200)
+        rows_of = {row.judge: row.facts for row in audit.advice if row.kind == "collect"}
+        assert list(rows_of) == names
+        lines = [(about, why) for about, what, why in words.advice_lines(audit) if what == "COLLECT MORE"]
+        assert len(lines) == (1 if number == 4 else 2)
+        assert lines[0][0] == ("judge 0, judge 1, judge 2 and judge 3" if number == 4 else "judge 0")
+        for name, told in rows_of.items():
+            assert any(words.points(told["overall"].difference) in why and name in about + why for about, why in lines)
+        least, most = (f"{end(told['needed'] for told in rows_of.values()):,}" for end in (min, max))
+        assert number == 2 or f"takes about {least} to {most} items like these instead of 40." in lines[0][1]
 
 
 TABLE = (
