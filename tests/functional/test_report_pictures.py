@@ -161,6 +161,29 @@ def test_what_it_rests_on_stands_in_every_drawing_caption_and_description(made, 
         assert (f'<p class="warning">{shout}: ' in caption) == loud
 
 
+@pytest.mark.slow
+def test_every_drawing_from_a_twin_is_marked(tmp_path):
+    from countback.claims.papers.cubes.twin import make_twin
+
+    make_twin(tmp_path / "cube_judge_alignment.zip", 0)
+    sources = Sources(tmp_path, offline=True, unverified=True, cache=tmp_path / "cache")
+    files = build(gather(("cubes",), None, sources, tmp_path / "ledger.jsonl"), now())
+    entries = json.loads(files["verdicts.json"])["pictures"]
+    own = [entry for entry in entries if entry["rests_on"]["files"][0]["status"] != "stored"]
+    assert [entry["kind"] for entry in own] == ["heldout", "lean", "spreads", "grid", "null"]
+    assert {entry["rests_on"]["what"] for entry in own} == {SYNTHETIC}
+    found = figures(files["report.html"].decode())[-5:]  # behind the stored studies
+    drawings = [drawing for figure in found for drawing in re.findall(r"<svg.*?</svg>", figure, flags=re.DOTALL)]
+    assert len(drawings) == 6
+    assert all(re.search(r"<text[^>]*>SYNTHETIC stand-in: proves nothing<", drawing) for drawing in drawings)
+    assert all('<p class="warning">SYNTHETIC: ' in figure for figure in found)
+    headline = re.search(
+        r"all four countries: held-out human ([0-9.]+)% .*?gemini-3-flash-preview ([0-9.]+)%", described(found[0])[0]
+    )
+    assert headline is not None
+    assert headline.groups() == ("66.0", "81.1")  # 324 and 398 of 491, which the twin was solved for
+
+
 def test_ids_are_unique_and_the_page_is_the_same_twice(made, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795910400")
     twice = [as_json(each) for each in pictures() + pictures(SYNTHETIC)]
