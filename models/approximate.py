@@ -30,7 +30,9 @@ FEWEST, MOST = 256, 2048  # points in all
 PAIRS = 8  # opposite pairs of draws at a point
 ENOUGH = 400.0  # effective number of points, for means and for tails, of each sd
 LARGEST_K = 0.7
+LARGEST_SD = 10.0  # logits. Larger ones have no likelihood here: labels are all but certain, and Laplace's is no guide
 KERNEL_FREEDOM = 5.0
+NEAR = -6.0  # log density below the highest, within which what Laplace misses is learnt
 TOWARDS_ZERO = 4  # each fourth kernel
 
 
@@ -92,7 +94,7 @@ def sweep_approximate(
     """Approximate posteriors under each prior, from one exploration."""
     rng = np.random.default_rng(seed)
     points, proposal = explore(data, priors, rng, enough=enough)
-    likelihood = smoothed(points)
+    likelihood = smoothed(points, priors)
     found = []
     for prior in priors:
         weight = weigh(points, likelihood, proposal, prior)
@@ -153,7 +155,7 @@ def explore(
         points = more if points is None else points + more
         density = np.concatenate([density, fresh])
         proposal = density - np.log(len(mixtures))
-        likelihood = smoothed(points)
+        likelihood = smoothed(points, priors)
         weights = np.array([weigh(points, likelihood, proposal, prior) for prior in priors])
         effective = np.array([_effective(points, each).min() for each in weights])
         if len(density) >= MOST or (len(density) >= FEWEST and effective.min() >= enough):
@@ -222,23 +224,31 @@ def _compute(
     own = np.flatnonzero(of.owner == country)
     each, modes = [], []
     for at in log_sd:
+        if at.max() > np.log(LARGEST_SD):
+            shape = 2 * PAIRS, len(own)
+            each.append((at, -np.inf, 0.0, np.zeros(shape), np.zeros((shape[0], of.gaps + 1)), np.zeros(shape[0])))
+            continue
         peak = laplace.peak(of, at, line[0] + at @ line[1:])
         modes.append(peak.mode)
         unknown, lean, part = laplace.wobble(of, peak, 2 * PAIRS, rng)
         cutpoints = laplace.cutpoints(unknown[of.effects + 1 :]) + unknown[of.effects]
         more = laplace.missed(part)
         each.append((at, peak.marginal, more, unknown[own].T * np.exp(at[country]), cutpoints.T, lean))
-    return Points(*(np.array(column) for column in zip(*each, strict=True))), _line(log_sd, modes)
+    near = log_sd[log_sd.max(1) <= np.log(LARGEST_SD)]
+    line = _line(near, modes) if len(near) > log_sd.shape[1] else line
+    return Points(*(np.array(column) for column in zip(*each, strict=True))), line
 
 
-def smoothed(points: Points) -> Floats:
+def smoothed(points: Points, priors: Sequence[Prior]) -> Floats:
     """Log likelihood of the sds (points,): Laplace's, and a quadratic through the estimates of what it misses.
 
-    The quadratic is level beyond where the likelihood is, and below sds of a tenth: effects so small miss nothing.
+    The quadratic is level beyond where the posteriors are, and below sds of a tenth: effects so small miss nothing.
     Where the sds are huge, draws are far from the truth and estimates noisy: they are trusted less. How much less is
     itself smoothed, for estimates that happen to be low are also the ones that look sure of themselves.
     """
-    trust = np.exp((points.laplace - points.laplace.max()) / 4)
+    height = points.laplace + logsumexp([prior.log_density(points.log_sd) for prior in priors], axis=0)
+    height = height - height.max()
+    trust = np.exp(height / 4)
     place = np.log(0.1**2 + np.exp(2 * points.log_sd)) / 2
     share = trust**2 / (trust**2).sum()
     centre = share @ place
@@ -251,7 +261,9 @@ def smoothed(points: Points) -> Floats:
 
     spread = fitted(np.log(points.lean.var(axis=1) + 1e-12), trust)
     trust = trust / (1 + np.exp(2 * (spread - share @ spread)) / 10)
-    return points.laplace + fitted(points.more, trust)
+    more = fitted(points.more, trust)
+    near = more[height > NEAR]
+    return np.asarray(points.laplace + np.clip(more, near.min(), near.max()))
 
 
 def weigh(points: Points, likelihood: Floats, proposal: Floats, prior: Prior) -> Floats:

@@ -25,6 +25,12 @@ def told(posterior: Posterior) -> dict[str, list[float]]:
     }
 
 
+def fast(seed: int) -> dict[str, Any]:
+    """The fast engine's summary of a case."""
+    posterior = fit_approximate(case(seed)[0], PRIOR, seed=seed)
+    return {"seed": seed, "passed": posterior.gates.passed, "approximate": told(posterior)}
+
+
 def compared(seed: int) -> dict[str, Any]:
     """Both engines' summaries, and the share of the sampler's draws below each true value."""
     try:

@@ -1,11 +1,17 @@
 """Simulation-based calibration of the ordinal model (Talts et al. 2018): parameters from the prior, labels from them.
 
 A seed alone decides the design, the truth and the labels; what comes back is where each true value lies among the
-posterior's draws. Data are synthetic. See sbc_human.md for how the committed summary was made.
+posterior's draws. Data are synthetic. `python tests/golden/sbc_human.py FOLDER` makes sbc_human.json and sbc_human.svg,
+and goes on from what is in FOLDER (see sbc_human.md).
 """
 
 from __future__ import annotations
 
+import json
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +19,13 @@ from countback.fetch.errors import UserError
 from countback.models import simulate
 from countback.models.approximate import fit_approximate
 from countback.models.ordinal import R2D2, OrdinalData, Posterior, draw_cutpoints, ordinal_data, shares, shares_of
+from countback.models.studies import run_study
+from scipy.special import chdtrc, kolmogorov
 
+HERE = Path(__file__).parent
+SEEDS = range(312)
+BINS = 10
+LEVEL = 0.01  # of a histogram being called not uniform, divided by the number of quantities looked at
 PRIOR = R2D2()
 ALL = ("country", "question", "country:question", "item", "annotator", "item:country")
 Design = tuple[str, simulate.Layout, int, tuple[str, ...]]  # with the number of categories, and the effects
@@ -75,3 +87,72 @@ def ranked(seed: int) -> dict[str, Any]:
     below = {name: float((values < truth[name]).mean()) for name, values in drawn(posterior).items()}
     gates = posterior.gates
     return {"seed": seed, "skipped": False, "design": design, "passed": gates.passed, "below": below, "why": gates.why}
+
+
+def summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Histograms of the ranks over `BINS` equal bins, with p-values of the chi-square and the largest ECDF distance."""
+    fitted = [row for row in rows if not row["skipped"]]
+    used = [row for row in fitted if row["passed"]]
+    quantities = {}
+    for name in [*(f"sd {effect}" for effect in ALL), "contrast", "centre", "population", "finite"]:
+        below = np.sort([row["below"][name] for row in used if name in row["below"]])
+        if len(below):
+            quantities[name] = judged(below)
+    return {
+        "cases": len(rows),
+        "labels all alike or too few": len(rows) - len(fitted),
+        "gates failed": {str(row["seed"]): row["why"] for row in fitted if not row["passed"]},
+        "quantities": quantities,
+    }
+
+
+def judged(below: np.ndarray) -> dict[str, Any]:
+    """Of ascending shares of draws below the truth (cases,)."""
+    cases = len(below)
+    counts = np.histogram(below, BINS, (0, 1))[0]
+    square = ((counts - cases / BINS) ** 2).sum() / (cases / BINS)
+    steps = np.arange(cases) / cases
+    distance = max((steps + 1 / cases - below).max(), (below - steps).max())
+    return {
+        "cases": cases,
+        "histogram": counts.tolist(),
+        "p chi-square": round(float(chdtrc(BINS - 1, square)), 4),
+        "p ecdf": round(float(kolmogorov(np.sqrt(cases) * distance)), 4),
+    }
+
+
+def draw(found: dict[str, Any], path: Path) -> None:
+    """Small multiples of the histograms, with the band that holds 99% of a uniform bin's counts."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    from matplotlib import pyplot as plt
+
+    mpl.rcParams.update({"svg.hashsalt": "sbc", "svg.fonttype": "none", "font.size": 8})
+    figure, axes = plt.subplots(2, 5, figsize=(10, 4), sharex=True, layout="constrained")
+    for axis, (name, one) in zip(axes.ravel(), found["quantities"].items(), strict=True):
+        middle = one["cases"] / BINS
+        half = 2.576 * np.sqrt(middle * (1 - 1 / BINS))
+        axis.axhspan(middle - half, middle + half, color="#dddddd")
+        axis.bar((np.arange(BINS) + 0.5) / BINS, one["histogram"], width=0.09, color="#4477aa")
+        axis.set_title(f"{name} (n = {one['cases']})", fontsize=8)
+    figure.suptitle("Where the truth lies among the draws, synthetic labels; grey: 99% of uniform bins", fontsize=9)
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)
+
+
+def written(folder: Path, seeds: Sequence[int] = SEEDS) -> None:
+    rows = run_study(ranked, seeds, folder, chunk=6)
+    found = {
+        "what": "ranks of true values among the fast engine's draws; synthetic labels, parameters from the prior",
+        "prior": str(PRIOR),
+        "seeds": [min(seeds), max(seeds)],
+        "versions": {name: version(name) for name in ("numpy", "scipy")},
+        **summary(rows),
+    }
+    (HERE / "sbc_human.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    draw(found, HERE / "sbc_human.svg")
+
+
+if __name__ == "__main__":
+    written(Path(sys.argv[1]))
