@@ -53,7 +53,11 @@ class _Root(click.Group):
             raise _PipeClosed from None
 
 
-@click.group(cls=_Root, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(
+    cls=_Root,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    epilog='Example: countback check cubes. Completion, in bash: eval "$(_COUNTBACK_COMPLETE=bash_source countback)"',
+)
 @click.version_option(package_name="countback")
 def cli() -> None:
     """Recount the numbers of papers about LLM judges and human annotators, and say which of them hold."""
@@ -63,7 +67,10 @@ for command in (predict, ledger_group, watch, diff):
     cli.add_command(command)
 
 
-@cli.command(epilog="Example: countback check culture-converse --json verdicts.json")
+@cli.command(
+    short_help="Say which numbers of papers hold.",
+    epilog="Example: countback check culture-converse --json verdicts.json",
+)
 @click.argument("papers", nargs=-1, metavar="[PAPER]...")
 @click.option("--json", "json_file", metavar="FILE", help="Write the verdicts as JSON; - prints them and nothing else.")
 @click.option(
@@ -122,7 +129,7 @@ def check(
     ctx.exit(run.exit_code(strict=strict))
 
 
-@cli.command(epilog="Example: countback fetch alt-test")
+@cli.command(short_help="Get and prove the released files.", epilog="Example: countback fetch alt-test")
 @click.argument("papers", nargs=-1, metavar="[PAPER]...")
 @click.option("--verify", is_flag=True, help="Only verify what the cache holds; touch no network.")
 @click.option("--offline", is_flag=True, help="Touch no network.")
@@ -150,7 +157,7 @@ def fetch(ctx: click.Context, papers: tuple[str, ...], verify: bool, offline: bo
     ctx.exit(4 if 4 in codes else max(codes, default=0))
 
 
-@cli.command(epilog="Example: countback coverage culture-converse paper.txt")
+@cli.command(short_help="Numbers that no claim binds.", epilog="Example: countback coverage culture-converse paper.txt")
 @click.argument("paper")
 @click.argument("document", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--all", "everything", is_flag=True, help="List every number, not only the unbound ones.")
@@ -172,7 +179,10 @@ def coverage(ctx: click.Context, paper: str, document: Path, everything: bool) -
     ctx.exit(3 if any(number.status == UNBOUND for number in found) else 0)
 
 
-@cli.command(epilog="Example: countback new smith-2026 --pdf paper.pdf --pages 7-9 --release counts.csv")
+@cli.command(
+    short_help="Start a paper's folder.",
+    epilog="Example: countback new smith-2026 --pdf paper.pdf --pages 7-9 --release counts.csv",
+)
 @click.argument("paper", metavar="PAPER-ID")
 @click.option("--table", type=FILE, metavar="FILE", help="A table typed or exported as CSV.")
 @click.option("--pdf", type=FILE, metavar="FILE", help="A PDF whose tables are read.")
@@ -192,13 +202,20 @@ def new(paper: str, **options: Any) -> None:
 
 
 @cli.command(
-    epilog="Example: countback judge export.json; countback judge labels.csv --judges judges.csv --labels low,mid,high"
+    short_help="Audit a team's own labels.",
+    epilog="Example: countback judge export.json; countback judge labels.csv --judges judges.csv --labels low,mid,high",
 )
 @click.argument("labels", type=click.Path(exists=True, path_type=Path))
 @click.option("--judges", type=click.Path(exists=True, path_type=Path), metavar="FILE", help="Labels by models.")
 @click.option("--reader", metavar="NAME", help="How to read LABELS (long, wide, label-studio ...).")
 @click.option("--config", type=OUTPUT, metavar="FILE", help="Settings in TOML; where there is no FILE, a draft of it.")
-@click.option("--columns", multiple=True, metavar="ROLE=COLUMN,...", help="Which column of LABELS is what.")
+@click.option(
+    "--columns",
+    multiple=True,
+    metavar="ROLE=COLUMN,...",
+    help="Which column of LABELS is what. Roles: item, annotator, judge, label, question, country, kind "
+    "(human or judge), seconds, time; of a wide file, with a list of columns each: annotators, questions or items.",
+)
 @click.option("--judge-columns", multiple=True, metavar="ROLE=COLUMN,...", help="The same for the judges' file.")
 @click.option("--labels", "codebook", metavar="LOW,...,HIGH", help="The labels in order; without it those humans used.")
 @click.option("--set", "choices", multiple=True, metavar="KEY=VALUE", help="Any other setting, as in duplicates=last.")
@@ -219,7 +236,10 @@ def judge(labels: Path, judges: Path | None, **options: Any) -> None:
     click.get_current_context().exit(run(labels, judges, tell=tell, write_json=write_json, **options))
 
 
-@cli.command(epilog="Example: countback twin cube_judge_alignment.zip; countback check cubes --data . --unverified")
+@cli.command(
+    short_help="A synthetic stand-in for a release.",
+    epilog="Example: countback twin cube_judge_alignment.zip; countback check cubes --data . --unverified",
+)
 @click.argument("out", type=click.Path(dir_okay=False, path_type=Path), metavar="OUT.zip")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of every random step.")
 def twin(out: Path, seed: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from html.parser import HTMLParser
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from countback.fetch.readers.options import LIST_ROLES, ROLES
 from judge_data import judged, panel, write
 
 JUDGE = ("item", "judge", "country", "label")
@@ -267,3 +269,9 @@ def test_narrow_and_ascii_terminals(countback, files) -> None:
     assert max(map(len, advice.splitlines())) <= 45
     assert "\x1b" not in done.stdout
     assert sections(done.stdout)[0] == "WHAT TO DO"
+
+
+def test_help_names_the_roles_of_columns(countback) -> None:
+    text = " ".join(countback("judge", "--help").stdout.split())
+    for role in (*ROLES, *LIST_ROLES):
+        assert re.search(rf"Which column of LABELS is what\. [^.]*\b{role}\b", text.replace("Roles: ", "")), role
