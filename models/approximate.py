@@ -10,8 +10,9 @@ In the manner of INLA (Rue, Martino and Chopin 2009), with its two weak points m
    fitted again and again to what was found, and weighted by posterior over proposal. A fit says whether the weights may
    be relied on (their effective number, and the Pareto k of Vehtari et al. 2024).
 
-Effects are drawn among several normal draws at a point with truncated weights of true over normal, so their skewness is
-kept where labels are few. One exploration serves several priors.
+The mode of effects and cutpoints is nearer to 0 than their mean, because items with few labels are skew; without a
+correction the finite share comes out too small. How far the mean lies from the mode is estimated and smoothed likewise.
+One exploration serves several priors.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ class Points:
 
     `log_sd` (points, effects); `laplace` (points,) the Laplace approximation of the log likelihood and `more` (points,)
     a noisy estimate of what it misses. Draws at each point: `country` (points, draws, countries), in logits,
-    `cutpoints` (points, draws, K - 1), `lean` (points, draws) log of true over normal density.
+    `cutpoints` (points, draws, K - 1), and a noisy estimate of how far the means of countries and of all cutpoints lie
+    from the normal ones, `shift` (points, countries + 1). `spread` (points,) is the variance of the log of true over
+    normal density.
     """
 
     log_sd: Floats
@@ -50,7 +53,8 @@ class Points:
     more: Floats
     country: Floats
     cutpoints: Floats
-    lean: Floats
+    shift: Floats
+    spread: Floats
 
     def __add__(self, other: Points) -> Points:
         return Points(*map(np.concatenate, zip(vars(self).values(), vars(other).values(), strict=True)))
@@ -94,11 +98,11 @@ def sweep_approximate(
     """Approximate posteriors under each prior, from one exploration."""
     rng = np.random.default_rng(seed)
     points, proposal = explore(data, priors, rng, enough=enough)
-    likelihood = smoothed(points, priors)
+    likelihood, shift = smoothed(points, priors)
     found = []
     for prior in priors:
         weight = weigh(points, likelihood, proposal, prior)
-        log_sd, country, cutpoints = _resampled(points, weight, draws, rng)
+        log_sd, country, cutpoints = _resampled(points, shift, weight, draws, rng)
         gates = _gates(points, weight, enough)
         found.append(
             Posterior(ENGINE, prior, data.names, data.countries, np.exp(log_sd), country, cutpoints, gates, seed)
@@ -117,23 +121,16 @@ def _gates(points: Points, weight: Floats, enough: float) -> Gates:
     return Gates(float("nan"), bulk, tail, float("nan"), False, not why, why)
 
 
-def _resampled(points: Points, weight: Floats, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
-    """Log sds, country effects and cutpoints (draws, ...) in equal shares.
-
-    Points that stand for several draws give different draws of effects, chosen by the truncated weight (Ionides 2008)
-    of true over normal.
-    """
+def _resampled(
+    points: Points, shift: Floats, weight: Floats, draws: int, rng: np.random.Generator
+) -> tuple[Floats, Floats, Floats]:
+    """Log sds, country effects and cutpoints (draws, ...) in equal shares; a point's draws are taken in turn."""
     at = _systematic(weight, draws, rng)
     again = np.arange(draws) - np.searchsorted(at, at)  # at is sorted: how many draws this point has given already
-    lean = points.lean[at]
-    width = lean.shape[1]
-    limit = logsumexp(lean, axis=1, keepdims=True) - np.log(width) / 2
-    noise = rng.gumbel(size=points.lean.shape)[at]
-    rank = np.argsort(-(np.minimum(lean, limit) + noise), axis=1)
-    which = rank[np.arange(draws), again % width]
     mixed = rng.permutation(draws)
-    at, which = at[mixed], which[mixed]
-    return points.log_sd[at], points.country[at, which], points.cutpoints[at, which]
+    at, which = at[mixed], (again[mixed] + rng.integers(2 * PAIRS, size=len(weight))[at[mixed]]) % (2 * PAIRS)
+    country = points.country[at, which] + shift[at, :-1]
+    return points.log_sd[at], country, points.cutpoints[at, which] + shift[at, -1:]
 
 
 def explore(
@@ -155,7 +152,7 @@ def explore(
         points = more if points is None else points + more
         density = np.concatenate([density, fresh])
         proposal = density - np.log(len(mixtures))
-        likelihood = smoothed(points, priors)
+        likelihood, _ = smoothed(points, priors)
         weights = np.array([weigh(points, likelihood, proposal, prior) for prior in priors])
         effective = np.array([_effective(points, each).min() for each in weights])
         if len(density) >= MOST or (len(density) >= FEWEST and effective.min() >= enough):
@@ -226,23 +223,26 @@ def _compute(
     for at in log_sd:
         if at.max() > np.log(LARGEST_SD):
             shape = 2 * PAIRS, len(own)
-            each.append((at, -np.inf, 0.0, np.zeros(shape), np.zeros((shape[0], of.gaps + 1)), np.zeros(shape[0])))
+            far = np.zeros((shape[0], of.gaps + 1)), np.zeros(shape[1] + 1)
+            each.append((at, -np.inf, 0.0, np.zeros(shape), *far, 0.0))
             continue
         peak = laplace.peak(of, at, line[0] + at @ line[1:])
         modes.append(peak.mode)
         unknown, lean, part = laplace.wobble(of, peak, 2 * PAIRS, rng)
         cutpoints = laplace.cutpoints(unknown[of.effects + 1 :]) + unknown[of.effects]
-        more = laplace.missed(part)
-        each.append((at, peak.marginal, more, unknown[own].T * np.exp(at[country]), cutpoints.T, lean))
+        effects = unknown[own] * np.exp(at[country])
+        more, tilt = laplace.missed(part)
+        shift = np.vstack([effects, cutpoints.mean(0)]) @ tilt / len(tilt)
+        each.append((at, peak.marginal, more, effects.T, cutpoints.T, shift, lean.var()))
     near = log_sd[log_sd.max(1) <= np.log(LARGEST_SD)]
     line = _line(near, modes) if len(near) > log_sd.shape[1] else line
     return Points(*(np.array(column) for column in zip(*each, strict=True))), line
 
 
-def smoothed(points: Points, priors: Sequence[Prior]) -> Floats:
-    """Log likelihood of the sds (points,): Laplace's, and a quadratic through the estimates of what it misses.
+def smoothed(points: Points, priors: Sequence[Prior]) -> tuple[Floats, Floats]:
+    """Log likelihood of the sds (points,) and shift of the means: quadratics through the noisy estimates, see `Points`.
 
-    The quadratic is level beyond where the posteriors are, and below sds of a tenth: effects so small miss nothing.
+    The quadratics are level beyond where the posteriors are, and below sds of a tenth: effects so small miss nothing.
     Where the sds are huge, draws are far from the truth and estimates noisy: they are trusted less. How much less is
     itself smoothed, for estimates that happen to be low are also the ones that look sure of themselves.
     """
@@ -257,13 +257,13 @@ def smoothed(points: Points, priors: Sequence[Prior]) -> Floats:
     basis = np.column_stack([np.ones(len(place)), place, place[:, one] * place[:, other]])
 
     def fitted(to: Floats, trust: Floats) -> Floats:
-        return np.asarray(basis @ np.linalg.lstsq(basis * trust[:, None], to * trust, rcond=None)[0])
+        solution = np.linalg.lstsq(basis * trust[:, None], (to.T * trust).T, rcond=None)[0]
+        found = basis @ solution
+        return np.asarray(np.clip(found, found[height > NEAR].min(0), found[height > NEAR].max(0)))
 
-    spread = fitted(np.log(points.lean.var(axis=1) + 1e-12), trust)
+    spread = fitted(np.log(points.spread + 1e-12), trust)
     trust = trust / (1 + np.exp(2 * (spread - share @ spread)) / 10)
-    more = fitted(points.more, trust)
-    near = more[height > NEAR]
-    return np.asarray(points.laplace + np.clip(more, near.min(), near.max()))
+    return points.laplace + fitted(points.more, trust), fitted(points.shift, trust)
 
 
 def weigh(points: Points, likelihood: Floats, proposal: Floats, prior: Prior) -> Floats:

@@ -274,15 +274,17 @@ def wobble(of: Block, about: Peak, draws: int, rng: np.random.Generator) -> tupl
     return unknown, whole, np.concatenate([part, [whole - part.sum(0)]])
 
 
-def missed(part: Floats) -> float:
+def missed(part: Floats) -> tuple[float, Floats]:
     """Log of the mean of exp(sum of parts) over draws, for parts (groups, draws) of which each varies little.
 
     Each group's own mean is taken as it is: the sum's variance grows with the groups, and the plain mean of its
-    exponential would be its largest draw. What groups have in common is taken to second order.
+    exponential would be its largest draw. What groups have in common is taken to second order. Also the tilt (draws,):
+    the mean of a value under the true density is its mean over draws, plus its mean times the tilt, to first order.
     """
     highest = part.max(1, keepdims=True)
     ratio = np.exp(part - highest)
     mean = ratio.mean(1, keepdims=True)
     ratio = ratio / mean - 1
-    common = (ratio.sum(0) ** 2).mean() - (ratio**2).mean(1).sum()
-    return float((highest + np.log(mean)).sum() + common / 2)
+    tilt = ratio.sum(0)
+    common = (tilt**2).mean() - (ratio**2).mean(1).sum()
+    return float((highest + np.log(mean)).sum() + common / 2), tilt
