@@ -1,0 +1,76 @@
+"""The kept study of flattening: what it says, and that one of its data sets comes out again."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+HERE = Path(__file__).parent
+KEPT = json.loads((HERE / "flattening_coverage.json").read_text(encoding="utf-8"))
+QUANTITIES = ("latent", "ratio", "slope", "gap")
+
+
+@pytest.fixture
+def cases(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(HERE))
+    return importlib.import_module("flattening_cases")
+
+
+def test_it_is_called_synthetic() -> None:
+    assert KEPT["synthetic"] is True
+
+
+@pytest.mark.parametrize("quantity", QUANTITIES)
+def test_ninety_percent_intervals_hold_the_truth_in_85_to_95(quantity: str) -> None:
+    """Of the release's shape; the study's own error is beside it."""
+    found = KEPT["nested"][quantity]
+    assert 0.85 <= found["covered"] <= 0.95
+    assert found["Monte Carlo error"] < 0.03
+
+
+def test_a_judge_is_seldom_called_flatter_and_hardly_ever_wrongly() -> None:
+    found = KEPT["nested"]["sure of a smaller spread"]
+    assert found["and wrong"] <= 0.05
+    assert found["rate"] < 0.1 < 0.5 < found["true"]
+
+
+def test_summary_counts_by_hand(cases: Any) -> None:
+    """Two data sets of one judge: the first's interval [0, 2] holds 1, the second's [0, 2] does not hold 3."""
+    row = {"rhat": 1.0, "ess": 100.0, "divergent": 0.0}
+    judges = [{name: [true, 1.0, 0.0, 2.0] for name in QUANTITIES} | {"flatter": 0.99} for true in (0.5, 3.0)]
+    found = cases.summary([row | {"judges": [judge]} for judge in judges])
+    assert found["latent"]["covered"] == 0.5
+    assert found["latent"]["Monte Carlo error"] == pytest.approx(0.5)
+    assert found["latent"]["median width"] == 2.0
+    assert found["sure of a smaller spread"] == {"rate": 1.0, "and wrong": 0.5, "true": 0.5}
+
+
+def test_truth_of_a_judge_that_is_the_panel(cases: Any) -> None:
+    """Only countries differ, and the judge follows them fully: ratios and slope 1, gap 0; not at all: 0."""
+    simulate = importlib.import_module("countback.models.simulate")
+    judges = (simulate.JudgeTruth(), simulate.JudgeTruth(follows=0.0))
+    truth = simulate.Truth({"country": 0.5}, (-0.6, 0.6), judges)
+    made = simulate.simulate(simulate.crossed(4, 1, 10, pool=3, labels=3), truth, np.random.default_rng(2))
+    same, nothing = cases.truth(made)
+    assert [same[name] for name in QUANTITIES] == pytest.approx([1, 1, 1, 0])
+    assert [nothing[name] for name in ("latent", "ratio", "slope")] == pytest.approx([0, 0, 0], abs=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.nuts
+def test_one_data_set_again(cases: Any) -> None:
+    """A longer fit of one data set gives intervals that overlap those of the study's short one for the most part."""
+    pytest.importorskip("nutpie")
+    short = cases.study(3, design="nested")
+    cases.SHORT |= {"draws": 1500}
+    longer = cases.study(3, design="nested")
+    for one, other in zip(short["judges"], longer["judges"], strict=True):
+        for name in QUANTITIES:
+            assert one[name][0] == other[name][0]
+            width = other[name][3] - other[name][2]
+            assert one[name][1] == pytest.approx(other[name][1], abs=0.2 * width)
