@@ -22,7 +22,7 @@ from countback.models.ordinal import SWEEP, OrdinalData, Prior, ordinal_data
 HERE = Path(__file__).parent
 SEED = 20261129
 HOW: Mapping[str, int] = {"draws": 1000, "tune": 600, "chains": 4}
-ITEMS = 40  # prompts of RTP-LX that are fitted, drawn at random; the moment estimator takes all 999
+ITEMS = 20  # prompts of RTP-LX that are fitted, drawn at random; the moment estimator takes all 999
 FILES = {"multi3hate": "data/multi3hate/labels.csv", "rtp_lx": "data/rtp_lx/labels_full.csv.gz"}
 
 
@@ -50,12 +50,12 @@ def load(name: str, shared: Path) -> tuple[OrdinalData, str, str, list[str]]:
     return data, file, diagnose(item, country, annotator).kind, notes
 
 
-def fit(name: str, shared: Path, priors: tuple[Prior, ...] = SWEEP) -> dict[str, Any]:
+def fit(name: str, shared: Path, priors: tuple[Prior, ...] = SWEEP, seed: int = SEED) -> dict[str, Any]:
     data, file, design, notes = load(name, shared)
     found = []
     for place, prior in enumerate(priors):
         began = time.process_time()
-        found += sweep_human(data, [prior], seed=SEED + 1000 * place, **HOW, cores=1)
+        found += sweep_human(data, [prior], seed=seed + 1000 * place, **HOW, cores=1)
         print(name, prior, found[-1].gates, round(time.process_time() - began), "CPU-s", file=sys.stderr, flush=True)
     return as_json(
         "human",
@@ -63,7 +63,7 @@ def fit(name: str, shared: Path, priors: tuple[Prior, ...] = SWEEP) -> dict[str,
         found,
         files={file: sha256(shared / file)},
         versions=sampling.versions(),
-        seed=SEED,
+        seed=seed,
         design=design,
         how=HOW,
         notes=notes,

@@ -1,0 +1,92 @@
+"""Fits kept in fits/: whole, of these files, beside the moment estimator and lme4; and one fitted again."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from countback.claims import resolve_share
+from countback.models import fits
+from countback.models.ordinal import R2D2
+
+HERE = Path(__file__).parent
+KEPT = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted((HERE / "fits").glob("*.json"))}
+MOMENTS = json.loads((HERE / "shares.json").read_text(encoding="utf-8"))["real"]
+# lme4 1.1.31, REML, all labels: country, item, item:country, annotator, residual (test_shares_real.py says how).
+LME4 = {
+    "multi3hate": (0.0010517, 0.0729584, 0.0195099, 0.0164536, 0.1349541),
+    "rtp_lx_Toxicity": (0.1008960, 0.9518612, 0.2470480, 0.0180244, 0.3942871),
+    "rtp_lx_Microaggression": (0.0584798, 0.0054651, 0.0707639, 0.0015643, 0.0636034),
+}
+
+
+def moments(name: str) -> Any:
+    return MOMENTS[name] if name == "multi3hate" else MOMENTS["rtp_lx"][name.removeprefix("rtp_lx_")]
+
+
+def test_some_are_kept() -> None:
+    assert "multi3hate" in KEPT
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_every_fit_passed_its_gates(name: str) -> None:
+    kept = KEPT[name]
+    assert kept["schema"] == fits.SCHEMA
+    assert kept["design"] == "crossed"
+    for prior in kept["priors"]:
+        gates = prior["gates"]
+        assert gates["passed"], gates["why"]
+        assert gates["rhat"] <= 1.01
+        assert min(gates["ess_bulk"], gates["ess_tail"]) >= 400
+        assert gates["divergent"] <= 0.001
+        assert prior["low"] < prior["median"] < prior["high"]
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_files_are_those_that_were_fitted(name: str, shared: Path) -> None:
+    for file, digest in KEPT[name]["data"]["files"].items():
+        assert fits.sha256(shared / file) == digest
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_moments_and_lme4_lie_inside_the_interval_on_the_linear_scale(name: str) -> None:
+    """They see all labels; a fit to some items sees the same countries. Under the default prior."""
+    variances, linear = LME4[name], KEPT[name]["priors"][0]["linear"]
+    assert KEPT[name]["priors"][0]["prior"] == str(R2D2())
+    for other in (moments(name)["share"], variances[0] / sum(variances)):
+        assert linear["low"] < other < linear["high"]
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_the_rule_of_the_second_prediction(name: str) -> None:
+    """By the interval on the linear scale under the default prior: what fits.md says."""
+    said = {"multi3hate": "neither", "rtp_lx_Toxicity": "neither", "rtp_lx_Microaggression": "confirmed"}
+    kept = KEPT[name]
+    linear = kept["priors"][0]["linear"]
+    share = resolve_share.Share(
+        Fraction(linear["median"]),
+        Fraction(linear["low"]),
+        Fraction(linear["high"]),
+        kept["data"]["effects"]["country"],
+        kept["data"]["effects"]["item"],
+        True,
+    )
+    assert resolve_share.decide(share, resolve_share.ShareRule(Fraction(1, 20))).possible == (said[name],)
+
+
+@pytest.mark.slow
+@pytest.mark.nuts
+def test_one_of_them_again(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The default prior's fit, by another seed: every number within four Monte Carlo errors of what was kept."""
+    pytest.importorskip("nutpie")
+    monkeypatch.syspath_prepend(str(HERE))
+    cases = importlib.import_module("fit_cases")
+    kept = KEPT["rtp_lx_Microaggression"]
+    again = cases.fit("rtp_lx_Microaggression", shared, (R2D2(),), seed=cases.SEED + 1)
+    assert fits.compare(again, kept | {"decision": again["decision"]}) == ()
+    changed = again | {"data": again["data"] | {"files": dict.fromkeys(again["data"]["files"], "0" * 64)}}
+    assert all("is another file" in line for line in fits.compare(changed, kept))
