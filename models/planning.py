@@ -106,7 +106,7 @@ def largest(design: Design, prices: Sequence[Fraction], budget: Fraction) -> Des
     """The design with the most items per cell that the budget pays for; shared items beside own ones stay as they are.
 
     None where it does not even pay for one item in each cell. Raises UserError where labels cost nothing, so that a
-    budget sets no limit.
+    budget sets no limit, and where it pays for more than MOST labels.
     """
     unit = design.questions * design.labels * sum(prices)
     if unit == 0:
@@ -116,4 +116,7 @@ def largest(design: Design, prices: Sequence[Fraction], budget: Fraction) -> Des
     most = (budget - kept) // unit
     if most < 1:
         return None
+    items = design.questions * most + (0 if crossed else design.shared)
+    if design.countries * design.labels * items > MOST:
+        raise UserError(f"found a budget that pays for more than {MOST:,} labels; expected a smaller one, or none")
     return replace(design, shared=design.questions * most) if crossed else replace(design, own=most)

@@ -56,6 +56,11 @@ class Power:
     draws: int
     note: str = ""
 
+    @property
+    def right(self) -> float:
+        """Share of data sets that tell the side of the threshold on which the true share lies."""
+        return self.above if self.share >= self.threshold else self.below
+
     def mc_error(self, share: float) -> float:
         """Monte Carlo standard error of one of the shares of data sets."""
         return mc_error_share(share, self.draws) if self.draws else float("nan")

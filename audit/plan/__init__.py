@@ -184,8 +184,18 @@ def _row(
         cell=stability_of(chances, max(int(design.per_cell), 1), np.random.default_rng(seed)),
         half_width=found.half_width(design.items) if found else float("nan"),
         powers=_powers(design, shares, assumed, draws, seed),
-        affordable=largest(design, prices, budget) if prices and budget is not None and sum(prices) else None,
+        affordable=_affordable(design, prices, budget),
     )
+
+
+def _affordable(design: Design, prices: tuple[Fraction, ...], budget: Fraction | None) -> Design | None:
+    """The largest of its kind that the budget pays for; None without a budget, or with one that limits nothing."""
+    if budget is None or not sum(prices):
+        return None
+    try:
+        return largest(design, prices, budget)
+    except UserError:  # more labels than any study has
+        return None
 
 
 def _powers(design: Design, shares: Sequence[float], assumed: Assumed, draws: int, seed: int) -> tuple[Power, ...]:

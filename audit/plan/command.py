@@ -124,7 +124,7 @@ def plan(
         shares=shares or (0.0, 0.1),
         scale=levels or 3,
         agreement=agreement,
-        pilot=request.read_pilot(pilot, columns, choices) if pilot else None,
+        pilot=request.read_pilot(pilot, columns, choices, countries) if pilot else None,
         seed=seed,
         draws=draws,
         tell=(lambda line: click.echo(line, err=True)) if telling else lambda line: None,

@@ -84,20 +84,32 @@ def write_assignment(plan: Plan, path: Path) -> str:
         )
     found = assign(plan.design, np.random.default_rng(plan.seed))
     text = as_csv(plan, found)
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        if path.is_file():
-            if path.read_bytes() != text.encode():
-                raise UserError(f"{path} exists and holds something else; nothing was written: choose another name")
-        elif path.exists():  # a device or a pipe
-            path.write_text(text, encoding="utf-8", newline="")
-        else:
-            part.write_text(text, encoding="utf-8", newline="")
-            part.replace(path)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise UserError(f"{path} cannot be written ({error.strerror}); choose another file or folder") from None
+    if path.is_file() and _bytes(path) != text.encode():
+        raise UserError(f"{path} exists and holds something else; nothing was written: choose another name")
+    put(path, text)
     return f"{path}: {_check(plan.design, found)}"
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{path} exists and cannot be read ({error.strerror}); choose another name") from None
+
+
+def put(path: Path, text: str) -> None:
+    """Writes the whole file or none of it; a device or a pipe is written to. Raises UserError."""
+    target = Path(os.path.realpath(path))  # a link stays one
+    part = target.with_name(f"{target.name}.{os.getpid()}.part")
+    special = target.exists() and not target.is_file()
+    try:
+        (target if special else part).write_text(text, encoding="utf-8", newline="")
+        if not special:
+            part.replace(target)
+    except OSError as error:
+        raise UserError(f"{path} cannot be written ({error.strerror}); choose another file or folder") from None
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def as_csv(plan: Plan, found: Assignment) -> str:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from countback.audit.plan import SURE, WIDTHS_SHOWN, Plan
 from countback.audit.plan import text as words
+from countback.audit.plan.files import put
 from countback.audit.templating import template
-from countback.fetch.errors import UserError
 
 WIDE, HIGH, LEFT, FOOT = 480, 220, 56, 40  # of a picture, and the room for its labels
 
@@ -47,10 +47,7 @@ class Section:
 
 def write_html(plan: Plan, path: Path) -> None:
     """Writes the page. Raises UserError without jinja2, and where the file cannot be written."""
-    try:
-        path.write_text(page(plan), encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"{path} cannot be written: {error.strerror}; choose another file or folder.") from None
+    put(path, page(plan))
 
 
 def page(plan: Plan) -> str:

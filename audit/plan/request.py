@@ -149,13 +149,16 @@ def prices(path: Path, names: Sequence[str]) -> tuple[Fraction, ...]:
 # --- a pilot ------------------------------------------------------------------------------------------------------
 
 
-def read_pilot(path: Path, columns: Sequence[str], choices: Sequence[str]) -> Pilot:
-    """Labels of a small study, read as `countback judge` reads them. Raises UserError where they cannot teach."""
+def read_pilot(path: Path, columns: Sequence[str], choices: Sequence[str], countries: str = "N") -> Pilot:
+    """Labels of a small study, read as `countback judge` reads them. Raises UserError where they cannot teach.
+
+    `countries` are those of the plan as they were typed: without them no command that answers a question would run.
+    """
     settings = read_settings(path, None, columns=columns, choices=choices)
     told = "".join(f" --columns {shlex.quote(text)}" for text in columns)
-    inputs = read_inputs(
-        path, None, replace(settings, command=f"countback plan --pilot {shlex.quote(str(path))}{told}")
-    )
+    told += "".join(f" --set {shlex.quote(text)}" for text in choices)
+    command = f"countback plan --countries {shlex.quote(countries)} --pilot {shlex.quote(str(path))}{told}"
+    inputs = read_inputs(path, None, replace(settings, command=command))
     study = build(inputs)
     scales = {study.scales[code] for code in np.unique(study.question)}
     if len(scales) > 1:
@@ -163,6 +166,11 @@ def read_pilot(path: Path, columns: Sequence[str], choices: Sequence[str]) -> Pi
             f"{path.name} has questions with different labels; expected one scale: give one question's labels"
         )
     scale = next(iter(scales))
+    if len(scale) < 2:
+        raise UserError(
+            f"{path.name}: all {len(study.label):,} labels are the same; expected labels that vary: how far annotators "
+            "agree cannot be learned from them, and a plan without --pilot assumes it"
+        )
     label = np.full(len(study.labels), -1)
     label[list(scale)] = np.arange(len(scale))
     votes = tally(

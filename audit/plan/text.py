@@ -116,18 +116,18 @@ def _country_line(plan: Plan) -> str:
     notes = [power.note for power in plan.asked.powers]
     if all(notes):
         return f"Whether countries differ CANNOT BE TOLD, although items are shared: {notes[0]}."
-    best = max(power.below + power.above for power in plan.asked.powers)
+    best = max(power.right for power in plan.asked.powers)
     block = design.shared * design.countries * design.labels
     own = design.total - block
     size = f"{block:,} labels, {percent(block / own)} on top of the own ones" if own else f"{block:,} labels"
     text = f"The {counted(design.shared, 'shared item')} ({size}) let country be told from items. "
     if best < 0.5:
         text += (
-            f"They will mostly leave open on which side of 5% the country's share lies (told in at most "
+            "They will mostly leave open on which side of 5% the country's share lies (told rightly in at most "
             f"{percent(best)} of simulated data sets); the table has what more countries or more shared items would do."
         )
     else:
-        text += f"On which side of 5% its share lies is told in up to {percent(best)} of simulated data sets."
+        text += f"On which side of 5% its share lies is told rightly in up to {percent(best)} of simulated data sets."
     return text
 
 
@@ -138,10 +138,9 @@ def _cell_line(plan: Plan) -> str:
         f"{percent(SURE)} takes {enough} or so" if enough else f"{percent(SURE)} takes more than {plan.cells[-1].items}"
     )
     verdict = "" if here.right >= SURE else " Until then report shares of labels, not one letter."
-    return (
-        f"One letter per cell: with {counted(here.items, 'item')} of {plan.design.labels} labels it is the one that "
-        f"unlimited items would give in {percent(here.right)} of cells; {needed} items.{verdict}"
-    )
+    size = f"{counted(here.items, 'item')} of {counted(plan.design.labels, 'label')}"
+    return f"One letter per cell: with {size} it is the one that unlimited items would give in "
+        f"{percent(here.right)} of cells; {needed} items.{verdict}"
 
 
 def _lead_line(plan: Plan, lead: Lead) -> str:
@@ -252,6 +251,8 @@ def shares_caption(plan: Plan) -> str:
         "would decide (broken, confirmed, neither)."
     )
     fewer = [row for row in plan.rows if any(p.draws and p.items < row.design.shared for p in row.powers)]
+    if any(p.estimate < 0 for row in plan.rows for p in row.powers):
+        text += " An estimate below 0 is kept, as chance alone can make it."
     if fewer:
         text += " Simulated with fewer shared items where there are very many; the rest would narrow it little."
     return text

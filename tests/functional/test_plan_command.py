@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shlex
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -317,6 +318,10 @@ def test_what_a_pilot_cannot_teach_is_assumed_and_said(countback: Run, pilot: An
         ("item,annotator,country,label\ni1,a,X,1\ni2,b,X,2\n", "no item with two labels"),
         ("what,ever\n1,2\n", "--columns"),
         ("", "empty"),
+        (
+            "item,annotator,country,label\n" + "".join(f"i{i},a{a},X,1\n" for i in range(9) for a in "bc"),
+            "all 18 labels",
+        ),
     ],
 )
 def test_pilots_that_cannot_teach(countback: Run, tmp_path: Path, text: str, said: str) -> None:
@@ -326,6 +331,22 @@ def test_pilots_that_cannot_teach(countback: Run, tmp_path: Path, text: str, sai
     assert done.returncode in (2, 3)
     assert said in done.stderr
     assert "internal error" not in done.stderr
+
+
+def test_the_command_that_answers_a_question_runs(countback: Run, tmp_path: Path) -> None:
+    rows = [f"i{i},p{a},{'XY'[i % 2]},{(i + a) % 3}" for i in range(30) for a in range(3)]
+    (tmp_path / "pilot.csv").write_text("\n".join(["item,annotator,country,label", *rows]) + "\n")
+    asked = countback("--countries", "X,Y or Z", "--pilot", tmp_path / "pilot.csv").stderr
+    told = shlex.split(next(line for line in asked.splitlines() if "With this command:" in line).split(":", 1)[1])
+    assert told[:4] == ["countback", "plan", "--countries", "X,Y or Z"]
+    assert countback(*told[2:]).returncode == 0
+
+
+def test_a_budget_that_no_study_spends_limits_nothing(countback: Run) -> None:
+    done = countback("--countries", 3, "--items-per-cell", 4, "--price", "0.01", "--budget", "100000000")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Costs 2.10 of 100,000,000.00" in flat(done.stdout)  # 3 x (4 + 10) x 5 x 0.01
+    assert "pays for:" not in done.stdout
 
 
 def test_assumptions_beside_a_pilot(countback: Run, pilot: Any) -> None:

@@ -74,6 +74,14 @@ def test_the_largest_fits_and_one_more_does_not(budget: str) -> None:
         assert sum(cost(found, prices)) <= money < sum(cost(more, prices))
 
 
+def test_a_budget_beyond_all_measure() -> None:
+    design = Design(1, 10, 10, (8,) * 3, 5)
+    most = 10**9 // 15  # items of a country: 15 labels each
+    assert largest(design, [Fraction(1)] * 3, Fraction(most * 15)) == Design(1, most - 10, 10, (8,) * 3, 5)
+    with pytest.raises(UserError, match="a budget that pays for more than 1,000,000,000 labels"):
+        largest(design, [Fraction(1)] * 3, Fraction((most + 1) * 15))
+
+
 def test_a_budget_for_what_costs_nothing() -> None:
     with pytest.raises(UserError, match="cost nothing"):
         largest(Design(1, 1, 0, (4,), 2), [Fraction(0)], Fraction(10))

@@ -63,6 +63,12 @@ def test_the_share_that_is_drawn_is_the_share_that_was_asked_for() -> None:
     assert got.above == 1
 
 
+def test_only_the_side_of_the_true_share_is_right() -> None:
+    kept = {"level": 0.95, "below": 0.2, "above": 0.3, "undecided": 0.5, "estimate": 0.05, "low": 0.0, "high": 0.1}
+    for share, right in ((0.0, 0.2), (0.049, 0.2), (0.05, 0.3), (0.1, 0.3)):
+        assert Power(share=share, threshold=0.05, **kept, items=10, draws=20).right == right
+
+
 def test_nested_cannot_be_told_at_any_number() -> None:
     for own in (1, 1000):
         got = share_power(Design(11, own, 0, (8,) * 12, 5), 0.1, draws=20, rng=rng())
