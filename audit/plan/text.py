@@ -139,8 +139,10 @@ def _cell_line(plan: Plan) -> str:
     )
     verdict = "" if here.right >= SURE else " Until then report shares of labels, not one letter."
     size = f"{counted(here.items, 'item')} of {counted(plan.design.labels, 'label')}"
-    return f"One letter per cell: with {size} it is the one that unlimited items would give in "
+    return (
+        f"One letter per cell: with {size} it is the one that unlimited items would give in "
         f"{percent(here.right)} of cells; {needed} items.{verdict}"
+    )
 
 
 def _lead_line(plan: Plan, lead: Lead) -> str:
