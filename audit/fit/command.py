@@ -31,7 +31,7 @@ READING = ("reader", "columns", "judge_columns", "codebook", "choices")
 @click.argument("target", metavar="PAPER|LABELS")
 @click.option("--model", type=click.Choice(["human", "joint"]), default="human", show_default=True,
               help="Humans; or humans, and after that humans and judges together.")  # fmt: skip
-@click.option("--engine", type=click.Choice([NUTS, APPROXIMATE]), help="How; else nuts where installed and feasible.")
+@click.option("--engine", type=click.Choice([NUTS, APPROXIMATE]), help="How; else nuts where installed.")
 @click.option(
     "--prior", metavar="PRIOR", help="That numbers are given for: R2D2(2, 2; 1) (default), HalfNormal(0.5) ..."
 )
@@ -39,6 +39,9 @@ READING = ("reader", "columns", "judge_columns", "codebook", "choices")
 @click.option("--question", "questions", multiple=True, metavar="NAME", help="Only this question; may be repeated.")
 @click.option("--leave-out", multiple=True, type=click.Choice(SPARE), help="An effect to do without.")
 @click.option("--own-items", is_flag=True, help="Keep items of one country only, where others are shared.")
+@click.option("--items", type=click.IntRange(0), metavar="N",
+              help="Fit N whole items drawn at random; 0: all. Else all up to 20,000 labels, and about 5,000 labels of "
+              "more.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), default=20261129, show_default=True, help="Of every random step.")
 @click.option(
     "--draws", type=click.IntRange(100, 100_000), help="Of each chain (else 1000); approximate: in all (4000)."
@@ -89,6 +92,7 @@ def run(target: str, *, json_file: str | None, out: Path | None, quiet: bool, **
         priors=priors(main, sweep=options["sweep"]),
         leave_out=options["leave_out"],
         own_items=options["own_items"],
+        items=options["items"],
         seed=options["seed"],
         draws=options["draws"],
         chains=options["chains"],

@@ -11,19 +11,22 @@ from countback.models.ordinal import R2D2, SWEEP, HalfNormal, Prior
 from countback.models.sampling import available
 
 NUTS, APPROXIMATE = "nuts", "approximate"
-MOST_ROWS = 20_000  # with more, sampling takes hours
+MOST_LABELS = 20_000  # with more, sampling takes hours
+DRAWN_LABELS = 5_000  # so of more, whole items are drawn at random until there are about as many
 DRAWS = {NUTS: 1000, APPROXIMATE: 4000}  # of each chain; in all
 
 
 @dataclass(frozen=True)
 class Options:
     """How to fit. `engine` None chooses; `priors` begin with the one that numbers are given for; `draws` are of each
-    chain, or in all where there are no chains. `own_items`: items of one country only stay in beside shared ones."""
+    chain, or in all where there are no chains. `own_items`: items of one country only stay in beside shared ones.
+    `items` are drawn at random, 0 for all; None takes all where that can be sampled in minutes."""
 
     engine: str | None = None
     priors: tuple[Prior, ...] = SWEEP
     leave_out: tuple[str, ...] = ()
     own_items: bool = False
+    items: int | None = None
     seed: int = 20261129
     draws: int | None = None
     chains: int = 4
@@ -56,7 +59,7 @@ def priors(main: Prior | None, *, sweep: bool) -> tuple[Prior, ...]:
     return (first, *(prior for prior in SWEEP if prior != first)) if sweep else (first,)
 
 
-def choose(engine: str | None, rows: int) -> tuple[str, str]:
+def choose(engine: str | None) -> tuple[str, str]:
     """The engine and why. Raises UserError where the one that was asked for is not installed."""
     try:
         available("nutpie")
@@ -67,11 +70,4 @@ def choose(engine: str | None, rows: int) -> tuple[str, str]:
         raise UserError(f"--engine nuts: {missing}; --engine approximate needs nothing")
     if engine is not None:
         return engine, "asked for"
-    if missing:
-        return APPROXIMATE, f"nothing is sampled: {missing}"
-    if rows > MOST_ROWS:
-        return APPROXIMATE, (
-            f"{rows:,} rows are more than the {MOST_ROWS:,} that are sampled without being asked to; --engine nuts "
-            "samples them all the same and may take hours"
-        )
-    return NUTS, "installed"
+    return (APPROXIMATE, f"nothing is sampled: {missing}") if missing else (NUTS, "installed")

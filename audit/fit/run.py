@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 
 import numpy as np
-from countback.audit.fit.options import APPROXIMATE, DRAWS, NUTS, Options, choose
+from countback.audit.fit.options import APPROXIMATE, DRAWN_LABELS, DRAWS, MOST_LABELS, NUTS, Options, choose
 from countback.audit.fit.source import OWN, Labels
 from countback.audit.fit.tree import Fit, Found, Joint, summed_up
 from countback.audit.recount import kit
@@ -32,9 +32,11 @@ def fit_labels(labels: Labels, options: Options, tell: Callable[[str], None] = l
     design = diagnose(labels.item, labels.country, labels.annotator, question=labels.question)
     if design.kind == "hybrid" and design.separable and not options.own_items:
         labels = labels.of_shared_items()
+    everything = labels
+    labels = _drawn(labels, options)
     data = _data(labels, options)
     fence = _fence(design, data, labels)
-    engine, why = choose(options.engine, len(data.weight))
+    engine, why = choose(options.engine)
     judged = _judges(labels, design, options, engine, tell) if options.joint else None
     fits = []
     for number, posterior in enumerate(_posteriors(engine, data, options, tell)):
@@ -42,7 +44,7 @@ def fit_labels(labels: Labels, options: Options, tell: Callable[[str], None] = l
         fits.append(summed_up(posterior, answer(posterior, rng), rng))
     joint = None if judged is None else judged()
     tell("the share without a model")
-    moments = _moments(labels)
+    moments = _moments(everything)
     swept = len(fits) > 1
     return Found(
         labels=labels,
@@ -61,6 +63,16 @@ def fit_labels(labels: Labels, options: Options, tell: Callable[[str], None] = l
         joint=joint,
         versions={**kit(), **(versions() if engine == NUTS else {})},
     )
+
+
+def _drawn(labels: Labels, options: Options) -> Labels:
+    """Some items with all their labels, where there are more than are wanted or can be sampled."""
+    count = options.items
+    if count is None:
+        if len(labels.label) <= MOST_LABELS:
+            return labels
+        count = int(np.ceil(DRAWN_LABELS * len(np.unique(labels.item)) / len(labels.label)))
+    return labels.of_some_items(count, np.random.default_rng(options.seed)) if count else labels
 
 
 def _data(labels: Labels, options: Options) -> OrdinalData:

@@ -120,6 +120,20 @@ class Labels:
         item, number = np.unique(np.unique(self.pair) // len(self.countries), return_counts=True)
         return self.of_units(np.isin(self.unit_item, item[number > 1]), OWN)
 
+    def of_some_items(self, count: int, rng: np.random.Generator) -> Labels:
+        """`count` items drawn at random, with all their labels; in proportion, of those of each set of countries."""
+        item, place = np.unique(self.unit_item, return_inverse=True)
+        if count >= len(item):
+            return self
+        table = np.zeros((len(item), len(self.countries)), bool)
+        table[place, self.unit_country] = True
+        kind = np.unique(table, axis=0, return_inverse=True)[1].ravel()
+        mixed = rng.permutation(len(item))
+        mixed = mixed[np.argsort(kind[mixed], kind="stable")]  # every so many of them takes each kind in proportion
+        some = mixed[((np.arange(count) + rng.random()) * len(item) / count).astype(int)]
+        kept = np.isin(self.unit_item, item[some])
+        return self.of_units(kept, f"item not drawn ({count:,} of {len(item):,} were, at random)")
+
 
 def read_labels(
     target: str, judges: Path | None, questions: Sequence[str], sources: Sources, config: Path | None, **told: Any

@@ -102,7 +102,7 @@ def _country(found: Found) -> Iterator[str]:
         yield _wrap(f"without a model, by moments: none: {moments}")
     else:
         yield _wrap(
-            f"as numbers, without a model, by moments: {w.percent(moments.share)} "
+            f"as numbers, without a model, by moments of all {moments.labels:,} labels: {w.percent(moments.share)} "
             f"[{w.percent(moments.low)}, {w.percent(moments.high)}]"
             + (" (an estimate below 0 is kept, as chance alone can make it)" if moments.share < 0 else "")
         )

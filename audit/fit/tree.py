@@ -219,7 +219,8 @@ def _joint_json(joint: Joint) -> dict[str, Any]:
 
 
 def _moments(share: CountryShare) -> dict[str, Any]:
-    return {"share": share.share, "low": share.low, "high": share.high, "level": share.level, "scale": "linear"}
+    told = {name: getattr(share, name) for name in ("share", "low", "high", "level", "labels", "items")}
+    return {**told, "scale": "linear"}
 
 
 def _fit_json(fit: Fit, fence: str) -> dict[str, Any]:

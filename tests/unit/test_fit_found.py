@@ -297,22 +297,47 @@ def test_the_main_prior_comes_first_and_is_fitted_once():
     assert priors(None, sweep=False) == (R2D2(),)
 
 
-def test_engine_is_chosen_by_what_is_installed_and_by_size(monkeypatch):
-    assert choose("approximate", 10)[0] == "approximate"
+def test_engine_is_chosen_by_what_is_installed(monkeypatch):
+    assert choose("approximate")[0] == "approximate"
     monkeypatch.setattr(fit_options, "available", lambda sampler: sampler)
-    assert choose(None, 20_000)[0] == "nuts"
-    engine, why = choose(None, 20_001)
-    assert engine == "approximate"
-    assert "20,001 rows" in why
-    assert "--engine nuts" in why
-    assert choose("nuts", 10**6)[0] == "nuts"
+    assert choose(None) == ("nuts", "installed")
     monkeypatch.setattr("countback.models.sampling.find_spec", lambda name: None)
     monkeypatch.setattr(fit_options, "available", sampling.available)
-    engine, why = choose(None, 10)
+    engine, why = choose(None)
     assert engine == "approximate"
     assert "pip install 'countback[models]'" in why
     with pytest.raises(UserError, match=r"--engine nuts: .*pip install 'countback\[models\]'.*--engine approximate"):
-        choose("nuts", 10)
+        choose("nuts")
+
+
+def test_items_are_drawn_whole_and_in_proportion():
+    made = grid(items=12, shared=False)  # each of 3 countries has 12 items of its own, of 3 labels each
+    some = made.of_some_items(9, np.random.default_rng(4))
+    assert [len(np.unique(some.item[some.country == c])) for c in range(3)] == [3, 3, 3]
+    assert len(some.label) == 9 * 3
+    assert some.dropped["item not drawn (9 of 36 were, at random)"] == 27 * 3
+    for item in np.unique(some.item):
+        assert (some.item == item).sum() == (made.item == item).sum()
+        assert (some.label[some.item == item] == made.label[made.item == item]).all()
+
+    assert made.of_some_items(36, np.random.default_rng(4)) is made
+    drawn = np.concatenate([made.of_some_items(9, np.random.default_rng(seed)).item[::3] for seed in range(400)])
+    share = np.bincount(drawn, minlength=36) / 400  # each item in a quarter of the draws
+    assert abs(share - 0.25).max() < 5 * (0.25 * 0.75 / 400) ** 0.5
+
+
+def test_large_tables_are_fitted_on_some_items_unless_all_are_asked_for(monkeypatch):
+    monkeypatch.setattr(run, "MOST_LABELS", 100)
+    monkeypatch.setattr(run, "DRAWN_LABELS", 45)
+    made = grid(items=12)  # 108 labels, 9 an item
+    assert len(run._drawn(made, Options()).label) == 45
+    assert run._drawn(made, Options(items=0)) is made
+    assert len(run._drawn(made, Options(items=7)).label) == 63
+    assert run._drawn(grid(items=11), Options()).label.size == 99
+    found = fit_labels(made, Options(engine="approximate", priors=(R2D2(),), draws=100))
+    assert found.data.weight.sum() == 45
+    assert not isinstance(found.moments, str)
+    assert found.moments.labels == 108
 
 
 def hybrid() -> Labels:
