@@ -83,7 +83,10 @@ def _quiet() -> Any:
 
 
 def sample(model: Any, run: Run) -> Draws:
-    """Draws of a PyMC model, by PyMC's own sampler, or of a compiled nutpie model."""
+    """Draws of a PyMC model, by PyMC's own sampler, or of a compiled nutpie model.
+
+    Raises KeyboardInterrupt where it is interrupted: left to themselves both samplers return what they have by then.
+    """
     show = run.progress and sys.stderr.isatty()
     cores = run.cores or min(run.chains, os.cpu_count() or 1)
     settings: dict[str, Any] = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "cores": cores}
@@ -91,15 +94,21 @@ def sample(model: Any, run: Run) -> Draws:
         if hasattr(model, "n_dim"):
             import nutpie
 
-            found = nutpie.sample(
-                model, **settings, seed=run.seed, progress_bar=show, save_warmup=False, target_accept=run.accept
-            )
+            settings |= {"progress_bar": show, "save_warmup": False, "target_accept": run.accept, "blocking": False}
+            sampler: Any = nutpie.sample(model, **settings, seed=run.seed)
+            try:
+                found = sampler.wait()
+            except BaseException:
+                sampler.cancel()
+                raise
         else:
             import pymc
 
             settings |= {"target_accept": run.accept, "compute_convergence_checks": False, "progressbar": show}
             found = pymc.sample(model=model, **settings, random_seed=run.seed, nuts_sampler="pymc")
     posterior, stats = found["posterior"], found["sample_stats"]
+    if posterior.sizes["draw"] < run.draws or posterior.sizes["chain"] < run.chains:
+        raise KeyboardInterrupt
     steps = "n_steps" if "n_steps" in stats else "tree_size"
     return Draws(
         {str(name): np.asarray(posterior[name].values, np.float64) for name in posterior.data_vars},
