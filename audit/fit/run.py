@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 
 import numpy as np
+from countback.audit.fit import words as w
 from countback.audit.fit.options import APPROXIMATE, DRAWN_LABELS, DRAWS, MOST_LABELS, NUTS, Options, choose
 from countback.audit.fit.source import OWN, Labels
 from countback.audit.fit.tree import Fit, Found, Joint, summed_up
@@ -141,14 +142,17 @@ def _named_countries(labels: Labels) -> None:
 
 
 def _fence(design: Design, data: OrdinalData, labels: Labels) -> str:
-    """Why the country's effect is no effect of countries alone; empty where it is."""
-    if not design.separable:
-        return explain(design, labels.countries)[0]
-    if "annotator" not in data.names and (design.annotators_in == 1).all():
-        return (
-            "Each country has one annotator: a difference between countries may be one between these people, and no "
-            "analysis of these labels can tell which."
-        )
+    """Why the country's effect is no effect of countries alone; empty where it is. What is in the model, `labels`, may
+    be less than what the design was."""
+    left = diagnose(labels.item, labels.country, labels.annotator)
+    for each in (design, left):
+        if not each.separable:
+            return explain(each, labels.countries)[0]
+    if "annotator" not in data.names and (left.annotators_in == 1).all():
+        return w.ONE_ANNOTATOR
+    asked = labels.item * len(labels.questions) + labels.question
+    if len(labels.asked) > 1 and not diagnose(asked, labels.country, labels.annotator).separable:
+        return w.OTHER_QUESTIONS
     return ""
 
 

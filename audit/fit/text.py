@@ -161,10 +161,9 @@ def _parts(found: Found) -> Iterator[str]:
     yield _wrap(f"prior {found.main.posterior.prior}; it alone gives each effect {w.share(found.main.by_prior)}", "")
     yield from table(PART_COLUMNS, part_rows(found))
     if found.fence:
-        more = "its one annotator" if found.design.separable else "what its items hold"
         yield _wrap(
-            f"Confounded: {more} is in it as much as the country. It stands here so that the parts add up, and decides "
-            "nothing.",
+            f"Confounded: {w.confounder(found)} is in it as much as the country. It stands here so that the parts add "
+            "up, and decides nothing.",
             "! ",
         )
     yield ""
@@ -192,7 +191,7 @@ def _judges(found: Found) -> Iterator[str]:
             gaps = ", ".join(f"{place} {w.gap(span)}" for place, span in judge.gap.items())
             yield _wrap(f"{judge.judge}: {gaps}")
         yield _wrap(w.PANEL)
-        if found.fence:
+        if found.fence and w.confounder(found) == w.CONTENT:
             yield _wrap(w.PANEL_NESTED, "! ")
     for judge, missing, spare in zip(joint.judges, joint.missing, joint.unmatched, strict=True):
         if missing or spare:

@@ -191,7 +191,7 @@ def as_json(found: Found) -> dict[str, Any]:
         },
         "decision": found.decision or None,
         "rule of cubes/p2": dict(found.rule),
-        "moments": found.moments if isinstance(found.moments, str) else _moments(found.moments),
+        "moments": found.moments if isinstance(found.moments, str) else _moments(found.moments, found.fence),
         "fits": [_fit_json(fit, found.fence) for fit in found.fits],
         "flattening": None if found.joint is None else _joint_json(found.joint),
     }
@@ -218,9 +218,9 @@ def _joint_json(joint: Joint) -> dict[str, Any]:
     }
 
 
-def _moments(share: CountryShare) -> dict[str, Any]:
+def _moments(share: CountryShare, fence: str) -> dict[str, Any]:
     told = {name: getattr(share, name) for name in ("share", "low", "high", "level", "labels", "items")}
-    return {**told, "scale": "linear"}
+    return {**told, "scale": "linear", "confounded": bool(fence)}
 
 
 def _fit_json(fit: Fit, fence: str) -> dict[str, Any]:
@@ -236,5 +236,5 @@ def _fit_json(fit: Fit, fence: str) -> dict[str, Any]:
         "Monte Carlo error": {**plain(fit.errors), "P(share < 5%)": None if fence else fit.below_error},
         "parts": {part.name: {"sd": plain(part.sd), "share": plain(part.share)} for part in fit.parts},
         "share of one effect, prior alone": plain(fit.by_prior),
-        "countries": {name: plain(effect) for name, effect in fit.countries},
+        "countries": None if fence else {name: plain(effect) for name, effect in fit.countries},
     }

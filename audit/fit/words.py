@@ -25,6 +25,15 @@ OWN_ITEMS = (
     "Items of one country only say nothing of differences between countries but through their content, which the model "
     "would take for the country's. "
 )
+ONE_ANNOTATOR = (
+    "Each country has one annotator: a difference between countries may be one between these people, and no analysis "
+    "of these labels can tell which."
+)
+OTHER_QUESTIONS = (
+    "Countries were not asked the same questions about the items they share: a difference between countries may be one "
+    "between the questions, and no analysis of these labels together can tell which."
+)
+CONTENT = "what its items hold"
 FAILED = "unchecked: model fit failed"
 
 
@@ -53,9 +62,11 @@ def scope(found: Found) -> str:
         asked = f", question {labels.asked[0]}"
     apart = f"; {counted(len(labels.judges), 'judge')} not in this model (--model joint)" if labels.judges else ""
     judges = apart if found.joint is None else f"; {counted(len(found.joint.judges), 'judge')}"
+    fitted = int(found.data.weight.sum())
+    part = f", {fitted:,} of the labels in the model" if fitted < design.labels else ""
     return (
         f"{labels.name}: {design.labels:,} valid labels by {counted(design.annotators, 'human')} on "
-        f"{counted(design.items, 'item')} in {len(design.countries)} countries{asked}; scale "
+        f"{counted(design.items, 'item')} in {len(design.countries)} countries{asked}{part}; scale "
         f"{' < '.join(labels.scale)}{judges}"
     )
 
@@ -83,6 +94,11 @@ def part_name(name: str, found: Found) -> str:
     if name == "annotator":
         return "annotator, within a country"
     return "item, within a country" if name == "item" and found.design.kind == "nested" else name
+
+
+def confounder(found: Found) -> str:
+    """What is in the country's effect as much as the country, behind a fence."""
+    return {ONE_ANNOTATOR: "its one annotator", OTHER_QUESTIONS: "what it was asked"}.get(found.fence, CONTENT)
 
 
 def own_items(found: Found) -> str:
