@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from countback.audit.fit.files import write_folder
+from countback.audit.fit.files import refuse_others, write_folder
 from countback.audit.fit.options import APPROXIMATE, NUTS, Options, parse_prior, priors
 from countback.audit.fit.run import fit_labels
 from countback.audit.fit.source import read_labels
@@ -119,3 +119,4 @@ def _writable(json_file: str | None, out: Path | None) -> None:
         there = next(folder for folder in (out.absolute(), *out.absolute().parents) if folder.exists())
         if not there.is_dir() or not os.access(there, os.W_OK):
             raise UserError(f"{out}: cannot be written to; choose another folder for --out")
+        refuse_others(out)

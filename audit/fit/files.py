@@ -8,8 +8,9 @@ from pathlib import Path
 import click
 from countback.audit.fit import text
 from countback.audit.fit.drawing import NAMES, drawings
-from countback.audit.fit.tree import Found, as_json
+from countback.audit.fit.tree import SCHEMA, Found, as_json
 from countback.audit.fit.words import banners, scope
+from countback.audit.judge.words import listed
 from countback.audit.report import write
 from countback.audit.templating import template
 from countback.fetch.errors import UserError
@@ -18,6 +19,7 @@ from countback.fetch.errors import UserError
 def write_folder(found: Found, folder: Path) -> str:
     """Writes the files, each whole or not at all, and says which; a picture of an earlier fit that this one does not
     have is taken away. Raises UserError."""
+    refuse_others(folder)
     files, missing = folder_of(found)
     write(files, folder)
     for name in NAMES:
@@ -26,6 +28,24 @@ def write_folder(found: Found, folder: Path) -> str:
     if missing:
         (folder / "index.html").unlink(missing_ok=True)
     return f"{folder}: {', '.join(files)}" + (f". {missing}" if missing else "")
+
+
+def refuse_others(folder: Path) -> None:
+    """Raises UserError where a file that a fit writes is there already and no fit wrote it."""
+    names = ("fit.json", "index.html", *(f"{name}.svg" for name in NAMES))
+    taken = [name for name in names if (folder / name).exists()]
+    if taken and not _of_a_fit(folder / "fit.json"):
+        raise UserError(
+            f"{folder} holds {listed(taken)}, and no fit.json that a fit wrote: nothing was written over; choose "
+            "another folder for --out"
+        )
+
+
+def _of_a_fit(path: Path) -> bool:
+    try:
+        return bool(json.loads(path.read_bytes())["schema"] == SCHEMA)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
 
 
 def folder_of(found: Found) -> tuple[dict[str, bytes], str]:

@@ -110,7 +110,8 @@ def _country(found: Found) -> Iterator[str]:
         yield _wrap(f"whether it is below {w.LIMIT}: what the labels add to each prior", "")
         yield from table(SWEEP_COLUMNS, sweep_rows(found))
         error = max(fit.below_error for fit in found.fits if fit.passed)
-        yield f"    Monte Carlo error of P at most {error:.3f}"
+        ends = max(max(fit.errors["population"].values()) for fit in found.fits if fit.passed)
+        yield _wrap(f"Monte Carlo error of P at most {error:.3f}, of a share {100 * ends:.1f} points", "  ")
     decision, why = w.verdict(found)
     yield _wrap(f"{decision}: {why}", "> ").replace(decision, click.style(decision, bold=True), 1)
     if found.rule:

@@ -52,6 +52,18 @@ def test_crossed_labels_are_fitted_and_written(run, engine, tmp_path):
     assert "BELOW 5%" in page
 
 
+@pytest.mark.parametrize("name", ["index.html", "parts.svg", "fit.json"])
+def test_a_file_that_no_fit_wrote_is_not_written_over(run, engine, tmp_path, name):
+    Path("out").mkdir()
+    Path("out", name).write_text("[1]")
+    done = run("fit", labels(tmp_path / "labels.csv"), "--out", "out")
+    assert done.returncode == 2
+    assert f"out holds {name}" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert engine.asked == []  # said before a long fit, not after it
+    assert [path.read_text() for path in Path("out").iterdir()] == ["[1]"]
+
+
 def test_a_second_fit_leaves_no_picture_of_the_first(run, engine, tmp_path):
     run("fit", labels(tmp_path / "labels.csv"), "--out", "out", "-q")
     Path("out/mine.txt").write_text("kept")

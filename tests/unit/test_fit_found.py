@@ -97,6 +97,8 @@ def test_numbers_carry_their_monte_carlo_error(monkeypatch):
     assert "Monte Carlo error of P at most 0.013" in present(result)
     # the median lies among 80% of draws that are all alike
     assert error["population"]["median"] == 0.0
+    # an end's rank is 0.975 +- sqrt(0.975 x 0.025 / 900) = 0.0052, all among draws of 0.1
+    assert "of a share 0.0 points" in words(result)
 
 
 def test_one_prior_alone_decides_nothing(monkeypatch):
