@@ -266,7 +266,7 @@ def test_before_its_day_a_prediction_was_not_made_yet(run, demo, state):
     assert state("--as-of", "2026-01-05T00:00:00Z")["demo/lead"]["state"] == "open"
     text = run("predict", demo, "--as-of", "2026-01-04").stdout
     assert "demo/lead  not made yet on 2026-01-04: it was made on 2026-01-05\n" in text
-    assert "open" not in text
+    assert "demo/lead  open" not in text
     assert "P(confirmed)" not in text
 
 
