@@ -84,7 +84,12 @@ def logits(span: Span, sign: str = "") -> str:
 
 
 def probability(value: float) -> str:
-    return "<0.01" if value < 0.005 else ">0.99" if value > 0.995 else f"{value:.2f}"
+    """Two digits; more where two would stand on the other side of what a decision needs."""
+    if not 0.005 <= value <= 0.995:
+        return "<0.01" if value < 0.005 else ">0.99"
+    short = round(value, 2)
+    moved = (short >= SURE) != (value >= SURE) or (short <= 1 - SURE) != (value <= 1 - SURE)
+    return f"{value:.4f}" if moved else f"{value:.2f}"
 
 
 def part_name(name: str, found: Found) -> str:
@@ -174,7 +179,12 @@ def verdict(found: Found) -> tuple[str, str]:
 
 def _more(found: Found) -> str:
     count = len(found.design.countries)
-    return f"More labels of the same {count} countries help little; more countries do." if count < 12 else ""
+    if count >= 12:
+        return ""
+    return (
+        f"More labels of the same {count} countries help where these hardly differ; where they differ only more "
+        "countries do (countback plan simulates both)."
+    )
 
 
 def rule_words(found: Found) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from countback.audit.fit import options as fit_options
 from countback.audit.fit import run, text
+from countback.audit.fit import words as w
 from countback.audit.fit.drawing import drawings
 from countback.audit.fit.options import Options, choose, parse_prior, priors
 from countback.audit.fit.run import fit_labels
@@ -107,6 +108,22 @@ def test_one_prior_alone_decides_nothing(monkeypatch):
     assert as_json(result)["decision"] is None
     assert "NO DECISION" in present(result)
     assert "BELOW" not in present(result)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (0.949, "0.9490"),
+        (0.95, "0.95"),
+        (0.944, "0.94"),
+        (0.05, "0.05"),
+        (0.051, "0.0510"),
+        (0.004, "<0.01"),
+        (1.0, ">0.99"),
+    ],
+)
+def test_rounding_does_not_cross_what_a_decision_needs(value, said):
+    assert w.probability(value) == said
 
 
 def test_nested_items_give_no_share_and_no_decision(monkeypatch):
