@@ -107,7 +107,7 @@ def texts() -> Iterator[tuple[str, str]]:
                         yield f"{file.name}:{node.lineno}", node.value
             for file in (*Path(folder).rglob("*.toml"), *Path(folder).rglob("*.j2")):
                 yield file.name, re.sub(r"<style>.*?</style>", "", file.read_text(encoding="utf-8"), flags=re.DOTALL)
-    for file in (CHECKOUT / "README.md", CHECKOUT / "CONTRIBUTING.md", *(CHECKOUT / "docs").glob("*")):
+    for file in (CHECKOUT / "README.md", CHECKOUT / "CONTRIBUTING.md", *(CHECKOUT / "docs").glob("*.[my]*")):
         yield file.name, file.read_text(encoding="utf-8")
 
 

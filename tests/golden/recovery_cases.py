@@ -1,7 +1,7 @@
 """Recovery of the country's share by the fast engine from synthetic labels of known truth, for four designs.
 
-The true population share is 3.3% in each. Of a hybrid design all items are fitted, and those of all countries only, which
-is what `countback fit` does. `python tests/golden/recovery_cases.py FOLDER` makes recovery.json and goes
+The true population share is 3.3% in each. Of a hybrid design all items are fitted, and those of all countries only, as
+`countback fit` does. `python tests/golden/recovery_cases.py FOLDER` makes recovery.json and goes
 on from what is in FOLDER: 2 to 6 CPU-seconds a simulation.
 """
 

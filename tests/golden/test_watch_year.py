@@ -301,6 +301,9 @@ def test_a_year(year):
     )
     # eleven looks at four places, a registration and a resolution
     do("2027-10-01", "the record", "ledger", "verify", code=0, says=("46 entries, the chain is whole",))
-    text = re.sub(r"last sha256 [0-9a-f]{64}", "last sha256 (differs with the port)", "\n".join(year.lines)) + "\n"
+    text = "\n".join(year.lines) + "\n"
+    ledger = r"ledger:\s+/ledger\.jsonl:.*?proofs:\s+none"  # its lines break by the length of the folder's path
+    text = re.sub(ledger, lambda found: " ".join(found[0].split()), text, flags=re.DOTALL)
+    text = re.sub(r"last sha256 [0-9a-f]{64}", "last sha256 (differs with the port)", text)
     text = text.replace(f"localhost:{elsewhere.server_port}", "localhost:PORT")
     assert TRANSCRIPT.read_text(encoding="utf-8") == text
