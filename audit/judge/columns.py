@@ -68,10 +68,13 @@ def missing_columns(grid: Grid, options: Options) -> Question | None:
 def question(asked: Question, settings: Settings, *, judges: bool) -> UserError:
     """The question as one error: the columns with what is in them, and the command that answers."""
     option = "--judge-columns" if judges else "--columns"
-    as_option = [
-        "Answer like this (guessed from the values: correct what is wrong):",
-        f"  {settings.command} {option} {shlex.quote(_as_option(asked.guess))}",
-    ]
+    lists = any(not isinstance(value, str) for value in asked.guess.values())  # wide, so a role is told by its columns
+    unguessed = [role for role in asked.missing if role not in asked.guess and not lists]
+    how = "guessed from the values: correct what is wrong"
+    if unguessed:
+        how = "no column looks like it: a row is one answer of one person; counts of answers cannot be read"
+    told = asked.guess | dict.fromkeys(unguessed, "COLUMN")
+    as_option = [f"Answer like this ({how}):", f"  {settings.command} {option} {shlex.quote(_as_option(told))}"]
     names = [name for value in asked.guess.values() for name in ([value] if isinstance(value, str) else value)]
     if any("," in name for name in names):  # which divides the choices of the option
         as_option = ["A name there holds a comma, which only a file can say."]

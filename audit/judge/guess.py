@@ -41,7 +41,7 @@ def guess(columns: Mapping[str, Column], rows: int, missing: Sequence[str], know
     `columns` are all columns by name, each of `rows` cells.
     """
     used = set(known.values())
-    free = [name for name, column in columns.items() if name not in used and _size(column) > 1]
+    free = [name for name, column in columns.items() if name not in used and _size(column) > 1 and not _counts(name)]
     found: Guess = {}
     key = _key(columns, free, rows, known)
     alike = _alike([columns[name] for name in free], free)
@@ -167,6 +167,11 @@ def _size(column: Column) -> int:
 def _hinted(role: str, name: str) -> bool:
     words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).casefold())
     return any(word.startswith(stem) for word in words for stem in _HINTS[role].split())
+
+
+def _counts(name: str) -> bool:
+    """Whether a column is called what says how many answers a row stands for: it names neither people nor labels."""
+    return name.strip().casefold() in {"n", "count", "counts", "freq", "frequency", "weight", "weights"}
 
 
 def _combinations(columns: Sequence[Column]) -> int:

@@ -142,6 +142,15 @@ def test_columns_with_names_of_their_own_are_one_question(countback, tmp_path: P
     assert "180 valid labels by 3 humans on 60 items" in done.stdout
 
 
+def test_counts_of_answers_are_taken_for_no_person(countback, tmp_path: Path) -> None:
+    rows = [(f"v{i}", c, label, (i * 7 + 3) % 5) for i in range(8) for c in ("PK", "US") for label in "ABC"]
+    done = countback("judge", write(tmp_path / "counts.csv", rows, ("item", "country", "label", "count")))
+    assert done.returncode == 2
+    assert "which column is the annotator?" in done.stderr
+    assert "counts of answers cannot be read" in done.stderr
+    assert "--columns annotator=COLUMN" in done.stderr
+
+
 def test_wide_files_are_asked_about_as_such(countback, tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     rows = [(i, *("ABC"[rng.integers(3)] for _ in range(3)), f"text {i}") for i in range(40)]
