@@ -22,6 +22,7 @@ from countback.models.ordinal import SWEEP, OrdinalData, Prior, ordinal_data
 HERE = Path(__file__).parent
 SEED = 20261129
 HOW: Mapping[str, int] = {"draws": 1000, "tune": 600, "chains": 4}
+LONGER = {"rtp_lx_Toxicity": {"draws": 3500}}  # five labels on 20 prompts: cutpoints and prompts move together
 ITEMS = 20  # prompts of RTP-LX that are fitted, drawn at random; the moment estimator takes all 999
 FILES = {"multi3hate": "data/multi3hate/labels.csv", "rtp_lx": "data/rtp_lx/labels_full.csv.gz"}
 
@@ -52,10 +53,11 @@ def load(name: str, shared: Path) -> tuple[OrdinalData, str, str, list[str]]:
 
 def fit(name: str, shared: Path, priors: tuple[Prior, ...] = SWEEP, seed: int = SEED) -> dict[str, Any]:
     data, file, design, notes = load(name, shared)
+    how = {**HOW, **LONGER.get(name, {})}
     found = []
     for place, prior in enumerate(priors):
         began = time.process_time()
-        found += sweep_human(data, [prior], seed=seed + 1000 * place, **HOW, cores=1)
+        found += sweep_human(data, [prior], seed=seed + 1000 * place, **how, cores=1)
         print(name, prior, found[-1].gates, round(time.process_time() - began), "CPU-s", file=sys.stderr, flush=True)
     return as_json(
         "human",
@@ -65,7 +67,7 @@ def fit(name: str, shared: Path, priors: tuple[Prior, ...] = SWEEP, seed: int = 
         versions=sampling.versions(),
         seed=seed,
         design=design,
-        how=HOW,
+        how=how,
         notes=notes,
     )
 
