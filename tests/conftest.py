@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,10 @@ with contextlib.suppress(ImportError):
 
     settings.register_profile("repeatable", derandomize=True, deadline=None)
     settings.load_profile("repeatable")
+
+# A shell starts what runs in its background with Ctrl-C ignored, and whatever that starts inherits it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 
