@@ -21,7 +21,7 @@ from countback.models.studies import run_study
 from sbc_human import PRIOR, case, drawn, judged
 
 HERE = Path(__file__).parent
-SEEDS = range(25)
+SEEDS = range(50)
 CASES = 20
 AT = (0.05, 0.5, 0.95)
 
