@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
-import importlib.util
 import os
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-from countback.audit.recount import Data, Located
+from countback.audit.recount import Data, Located, paper_module
 from countback.claims.pictures import KINDS, Picture, Printed, Source, as_json, stamped
-from countback.claims.registry import PAPERS, Paper
+from countback.claims.registry import Paper
 from countback.claims.stored import stored
 from countback.fetch.errors import IntegrityError, UserError
 
@@ -76,17 +73,4 @@ def _own(paper: Paper, data: Data) -> list[Picture]:
 def _called(paper: Paper, data: Data | _Unread) -> list[Any]:
     """Whatever it prints goes to stderr."""
     with contextlib.redirect_stdout(sys.stderr):
-        return list(_module(paper.folder).pictures(data, Printed(paper)))
-
-
-def _module(folder: Path) -> ModuleType:
-    """pictures.py of a paper: a module of the kit, or that of a folder of the user's own."""
-    if folder.resolve().parent == PAPERS.resolve():
-        return importlib.import_module(f"countback.claims.papers.{folder.resolve().name}.pictures")
-    spec = importlib.util.spec_from_file_location(f"countback_pictures_{folder.name}", folder / "pictures.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # a dataclass of the user's looks its module up
-    spec.loader.exec_module(module)
-    return module
+        return list(paper_module(paper.folder, "pictures").pictures(data, Printed(paper)))

@@ -5,8 +5,6 @@ Words nothing: `countback.audit.predict_text` does.
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -14,10 +12,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from countback.audit.ledger import Entry, Ledger
+from countback.audit.recount import paper_module
 from countback.audit.run import Absent, Data, Located
 from countback.audit.sources import Sources
 from countback.claims.decision import OPEN, OVERDUE, VOID, Decision
@@ -29,7 +27,7 @@ from countback.claims.prediction import (
     check_words,
     load_predictions,
 )
-from countback.claims.registry import PAPERS, Paper, find_papers, paper_releases
+from countback.claims.registry import Paper, find_papers, paper_releases
 from countback.claims.resolve_lead import LeadRule
 from countback.claims.resolve_share import ShareRule
 from countback.claims.settling import Counted, check_countries, printed_leads, read_instant
@@ -246,21 +244,9 @@ def count(book: Book, prediction: Prediction, data: Data) -> tuple[Counted, list
     if not here or not (book.folder / "settle.py").exists():  # importing it costs half a second
         raise Absent(f"{book.spec.id}: no released file is here, or no settle.py reads one")
     used = Data(data.files)
-    counted: Counted = _settle(book.folder).lead(used, rule.judge)
+    counted: Counted = paper_module(book.folder, "settle").lead(used, rule.judge)
     check_countries(counted.leads, rule, f"the release of {book.spec.id}")
     return counted, used.used
-
-
-def _settle(folder: Path) -> ModuleType:
-    """settle.py of a paper folder: a module of the kit, or of a folder of the user's own."""
-    if folder.parent == PAPERS:
-        return importlib.import_module(f"countback.claims.papers.{folder.name}.settle")
-    spec = importlib.util.spec_from_file_location(f"countback_settle_{folder.name}", folder / "settle.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def decision_json(decision: Decision) -> dict[str, Any]:

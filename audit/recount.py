@@ -185,10 +185,14 @@ def _used(data: Data) -> list[dict[str, str]]:
 
 @cache
 def _recipes(folder: Path) -> ModuleType:
-    """The recipes of a paper folder: a module of the kit, or recipes.py of a folder of the user's own."""
+    return paper_module(folder, "recipes")
+
+
+def paper_module(folder: Path, name: str) -> ModuleType:
+    """recipes, pictures or settle of a paper folder: a module of the kit, or a file of a folder of the user's own."""
     if folder.resolve().parent == PAPERS.resolve():
-        return importlib.import_module(f"countback.claims.papers.{folder.resolve().name}.recipes")
-    spec = importlib.util.spec_from_file_location(f"countback_recipes_{folder.name}", folder / "recipes.py")
+        return importlib.import_module(f"countback.claims.papers.{folder.resolve().name}.{name}")
+    spec = importlib.util.spec_from_file_location(f"countback_{name}_{folder.name}", folder / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
