@@ -9,7 +9,6 @@ prior is a weighted mean that takes no time (countback.claims.outlook).
 
 from __future__ import annotations
 
-import argparse
 import json
 import platform
 from collections.abc import Sequence
@@ -24,7 +23,7 @@ from countback.claims.resolve_share import Share, ShareRule, decide
 from countback.claims.spec import read_text
 from countback.fetch.errors import UserError
 from countback.models.forecast import SHARE_GRID, CrossedDesign, Forecast, SharePrior, crossed_share, share_forecast
-from countback.models.studies import run_study
+from countback.models.studies import write_study
 from numpy.typing import NDArray
 
 SCHEMA = "countback.study/1"
@@ -133,13 +132,8 @@ def study(tables: dict[str, Counts]) -> dict[str, Any]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m countback.claims.crossed", description=came.__doc__)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--folder", type=Path, required=True, help="where finished chunks are kept")
-    parser.add_argument("--jobs", type=int, default=1)
-    given = parser.parse_args(arguments)
-    batches = run_study(came, range(len(CELLS) * BATCHES), given.folder, jobs=given.jobs, name="crossed")
-    given.out.write_text(json.dumps(study(gather(batches)), indent=1) + "\n", encoding="utf-8")
+    seeds = range(len(CELLS) * BATCHES)
+    write_study(came, seeds, lambda batches: study(gather(batches)), "countback.claims.crossed", arguments)
 
 
 if __name__ == "__main__":

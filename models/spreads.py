@@ -16,14 +16,11 @@ err together. All are swept (`NUISANCES`), and the answer is a range.
 
 from __future__ import annotations
 
-import argparse
-import json
 import platform
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,7 +31,7 @@ from countback.models.heldout import held_out
 from countback.models.ordinal import RESIDUAL
 from countback.models.resampling import Floats, Ints, mc_error_share
 from countback.models.simulate import JUDGES, JudgeTruth, Simulated, Truth, released_layout, simulate
-from countback.models.studies import run_study
+from countback.models.studies import write_study
 from countback.models.votes import Votes, same_units, tally
 from numpy.typing import NDArray
 
@@ -347,13 +344,8 @@ def _short(value: Any) -> Any:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m countback.models.spreads", description=run_batch.__doc__)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--folder", type=Path, required=True, help="where finished chunks are kept")
-    parser.add_argument("--jobs", type=int, default=1)
-    given = parser.parse_args(arguments)
-    batches = run_study(run_batch, range(len(CELLS) * BATCHES), given.folder, jobs=given.jobs, name="spreads")
-    given.out.write_text(json.dumps(study(gather(batches)), indent=1) + "\n", encoding="utf-8")
+    seeds = range(len(CELLS) * BATCHES)
+    write_study(run_batch, seeds, lambda batches: study(gather(batches)), "countback.models.spreads", arguments)
 
 
 if __name__ == "__main__":

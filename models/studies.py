@@ -19,6 +19,7 @@ On a Dask cluster, whose workers need countback installed and no shared disk; on
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import inspect
 import json
@@ -73,6 +74,19 @@ def run_study(
     finally:
         lock.release()
     return [done[int(seed)] for seed in seeds]
+
+
+def write_study(
+    task: Task, seeds: Sequence[int], stored: Callable[[list[Row]], Row], module: str, arguments: Sequence[str] | None
+) -> None:
+    """The command `python -m MODULE OUT.json --folder DIR`: a study, and what is `stored` of its rows, as JSON."""
+    parser = argparse.ArgumentParser(prog=f"python -m {module}", description=task.__doc__)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--folder", type=Path, required=True, help="where finished chunks are kept")
+    parser.add_argument("--jobs", type=int, default=1)
+    given = parser.parse_args(arguments)
+    rows = run_study(task, seeds, given.folder, jobs=given.jobs, name=module.rpartition(".")[2])
+    given.out.write_text(json.dumps(stored(rows), indent=1) + "\n", encoding="utf-8")
 
 
 def fingerprint(task: Task) -> str:
