@@ -172,6 +172,8 @@ TOML = {
     "[[claim": "not valid TOML",
     "x = " + "9" * 5000: "not valid TOML",
     "x = " + "[" * 3000 + "]" * 3000: "nested beyond reason",
+    "x = " + "[" * 60 + "]" * 60: "nested beyond reason",  # by our own bound, far below that of the interpreter
+    "x = " + "[" * 40 + "]" * 40: "unknown key 'x'",
     "[[claim]]\nid = 1\n": "claims.toml:2: claim.0.id: expected",
     "claim = 3": "claim: expected",
     "claim = [ 3 ]": "claims.toml:1: claim.0: expected",
