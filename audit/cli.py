@@ -114,7 +114,7 @@ def check(
     if unverified and data is None:
         raise UserError("--unverified needs --data DIR: it says which files to recount although no pin proves them")
     tell = _progress_line if sys.stderr.isatty() and not quiet else lambda line: None
-    sources = Sources(data, offline, unverified, tell=tell)
+    sources = Sources(data, offline, unverified, tell=tell, quiet=quiet)
     run = audit(find_papers(papers), sources.locate, kinds=kinds)
     if record:
         from countback.audit.resolve import record_run

@@ -17,13 +17,14 @@ from countback.fetch.release import Pin
 @dataclass(frozen=True)
 class Sources:
     """How to look. data: a folder as it is, searched first (then the cache, never the network); unverified: take a file
-    that has a pin's name but not its bytes; offline: touch no socket; tell: where progress lines go."""
+    that has a pin's name but not its bytes; offline: touch no socket; tell: where progress lines go; quiet: no bar."""
 
     data: Path | None = None
     offline: bool = False
     unverified: bool = False
     cache: Path | None = None
     tell: Callable[[str], None] = lambda line: None
+    quiet: bool = False
 
     def locate(self, paper: Paper) -> dict[str, Located]:
         """Every file of the paper's releases by name. Raises IntegrityError for bytes that contradict a pin."""
@@ -92,7 +93,7 @@ class Sources:
             verify_only=offline,
             tell=self.tell,
             policy=Policy(attempts=1),  # a check does not wait for a host that is down; `countback fetch` does
-            progress=False if offline else None,  # without a transfer there is none to show
+            progress=False if offline or self.quiet else None,  # without a transfer there is none to show
         )
 
     def _kept(self, paper: Paper, outcome: Outcome) -> Located:

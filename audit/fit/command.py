@@ -84,7 +84,7 @@ def run(target: str, *, json_file: str | None, out: Path | None, quiet: bool, **
     data, unverified = options["data"], options["unverified"]
     if unverified and data is None:
         raise UserError("--unverified needs --data DIR: it says which files to fit although no pin proves them")
-    sources = Sources(data, options["offline"], unverified, tell=tell)
+    sources = Sources(data, options["offline"], unverified, tell=tell, quiet=quiet)
     reading = {name: options[name] for name in READING}
     labels = read_labels(target, options["judges"], options["questions"], sources, options["config"], **reading)
     chosen = Options(

@@ -93,6 +93,8 @@ def _data(labels: Labels, options: Options) -> OrdinalData:
         more = (
             f" ({spare:,} labels of items of one country only were left out; --own-items keeps them)" if spare else ""
         )
+        if options.items and labels.drawn:
+            more += f" (--items {options.items} left out the rest; give a larger number, or 0 for all)"
         raise UserError(f"{labels.name}: {error}{more}") from None
 
 

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 Codes = NDArray[np.int64]
 OWN = "item of one country only"
+NOT_DRAWN = "item not drawn"
 GIVEN = "given"  # a file of the user's, which no pin says anything about
 
 
@@ -99,6 +100,11 @@ class Labels:
         return self.unit_item * len(self.countries) + self.unit_country
 
     @property
+    def drawn(self) -> bool:
+        """Whether items were left out at random."""
+        return any(why.startswith(NOT_DRAWN) for why in self.dropped)
+
+    @property
     def several(self) -> bool:
         """Whether an item is asked several questions."""
         return len(np.unique(self.pair)) < len(self.pair)
@@ -132,7 +138,7 @@ class Labels:
         mixed = mixed[np.argsort(kind[mixed], kind="stable")]  # every so many of them takes each kind in proportion
         some = mixed[((np.arange(count) + rng.random()) * len(item) / count).astype(int)]
         kept = np.isin(self.unit_item, item[some])
-        return self.of_units(kept, f"item not drawn ({count:,} of {len(item):,} were, at random)")
+        return self.of_units(kept, f"{NOT_DRAWN} ({count:,} of {len(item):,} were, at random)")
 
 
 def read_labels(

@@ -103,7 +103,7 @@ def _budget_line(plan: Plan) -> str:
 def _country_line(plan: Plan) -> str:
     design = plan.design
     if design.kind == "one country":
-        return "One country: nothing about differences between countries can be told."
+        return "One country: nothing about differences between countries can be told, and no item is shared."
     if design.kind == "nested":
         extra = ""
         if plan.prices:

@@ -62,6 +62,7 @@ def report(
         offline or source is not None,
         unverified,
         tell=(lambda line: click.echo(line, err=True)) if telling else lambda line: None,
+        quiet=quiet,
     )
     files = build(gather(papers, source, sources, ledger_path(ledger_file)), now(), url)
     write(files, out)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from tests.functional import browsing
 
 Countback = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -26,6 +29,18 @@ def countback(tmp_path: Path) -> Countback:
         return subprocess.run(command, cwd=here, env=env, capture_output=True, text=True, timeout=120, check=False)
 
     return run
+
+
+@pytest.fixture(scope="module")  # while one runs, nothing else in the process can use asyncio
+def chromium() -> Iterator[Any]:
+    with browsing.browser() as started:
+        yield started
+
+
+@pytest.fixture
+def open_page(chromium: Any) -> Iterator[browsing.Open]:
+    with browsing.opener(chromium) as opened:
+        yield opened
 
 
 PAPER = """id = "demo"

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 import os
-import pty
+import re
 import signal
 import stat
 import subprocess
 import sys
 import time
+from hashlib import sha256
 from itertools import product
 from pathlib import Path
 
 import pytest
 from countback.audit.cli import main
 
-COMMAND = [sys.executable, "-c", "from countback.audit.cli import main; main()"]
+from tests.functional.fakehost import FakeHost, ok
+from tests.functional.terminal import COMMAND, on_a_terminal
+
 RELEASES = """[[release]]
 id = "rel"
 title = "made up"
@@ -152,30 +155,28 @@ class TestWhereJsonGoes:
 
 class TestTerminals:
     def seen(self, paper: Path, columns: int = 80, **environment: str) -> str:
-        """What a terminal of so many columns shows."""
-        ours, theirs = pty.openpty()
-        env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS", "TERM")}
-        env |= {"COLUMNS": str(columns), "TERM": "xterm"} | environment
-        process = subprocess.Popen([*COMMAND, "check", paper, "--offline"], stdout=theirs, stderr=theirs, env=env)
-        os.close(theirs)
-        told = b""
-        while True:
-            try:
-                piece = os.read(ours, 65536)
-            except OSError:  # the other end is closed
-                break
-            if not piece:
-                break
-            told += piece
-        os.close(ours)
-        assert process.wait(60) in (0, 1)
-        return told.decode()
+        ended, shown = on_a_terminal(["check", paper, "--offline"], columns, **environment)
+        assert ended in (0, 1)
+        return shown
 
     def test_colour_is_for_terminals_that_want_it(self, paper):
         assert "\x1b[1m" in self.seen(paper)
         assert "\x1b" not in self.seen(paper, NO_COLOR="1")
         assert "\x1b" not in self.seen(paper, TERM="dumb")
         assert "\x1b[1m" in self.seen(paper, NO_COLOR="")  # empty means unset
+
+    def test_quiet_draws_no_bar_of_what_it_downloads(self, recounted, tmp_path):
+        with FakeHost() as host:
+            pinned = re.sub("[0-9a-f]{64}", sha256(b"{ }").hexdigest(), RELEASES)
+            address = host.on("/x.json", ok(b"{ }"))
+            (recounted / "releases.toml").write_text(f'{pinned}url = "{address}"\n')
+            drawn = {}
+            for quiet in ((), ("--quiet",)):
+                cache = tmp_path / f"cache{len(quiet)}"
+                _, drawn[quiet] = on_a_terminal(["check", recounted, *quiet], COUNTBACK_DATA=str(cache))
+                assert [file.read_bytes() for file in cache.rglob("x.json")] == [b"{ }"]
+        assert "x.json" in drawn[()]
+        assert drawn[("--quiet",)] == "noise\r\n"  # what the recipe prints
 
     @pytest.mark.parametrize("columns", [20, 40, 110, 300])
     def test_lines_fit(self, paper, columns):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import os
-import pty
 import re
 import shlex
 import subprocess
@@ -23,8 +22,9 @@ from countback.audit.cli import cli, main
 from countback.fetch.release import is_reserved
 from judge_data import panel, write
 
+from tests.functional.terminal import COMMAND, on_a_terminal
+
 CHECKOUT = Path(__file__).resolve().parents[2]
-COMMAND = [sys.executable, "-c", "from countback.audit.cli import main; main()"]
 ROOMS = (countback.fetch, countback.models, countback.claims, countback.audit)
 
 
@@ -268,27 +268,6 @@ PROSE = re.compile(r"\w+ \w+ \w+ \w+")  # four words in a row: a table has none
 
 def test_every_command_has_its_case():
     assert set(CASES) == set(LEAVES)
-
-
-def on_a_terminal(words: list[str], columns: int, *, only_errors: bool = False, **environment: str) -> tuple[int, str]:
-    """Exit code and what a terminal of so many columns shows, of everything or of stderr alone."""
-    ours, theirs = pty.openpty()
-    env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "TERM", "COLUMNS", "LANG", "LC_ALL")}
-    env |= {"COLUMNS": str(columns), "TERM": "xterm", "OMP_NUM_THREADS": "1"} | environment
-    out = subprocess.DEVNULL if only_errors else theirs
-    process = subprocess.Popen([*COMMAND, *words], stdout=out, stderr=theirs, env=env)
-    os.close(theirs)
-    told = b""
-    while True:
-        try:
-            piece = os.read(ours, 65536)
-        except OSError:  # the other end is closed
-            break
-        if not piece:
-            break
-        told += piece
-    os.close(ours)
-    return process.wait(120), told.decode(environment.get("PYTHONIOENCODING", "utf-8"))
 
 
 SLOW = (("fit",), ("twin",), ("plan",))

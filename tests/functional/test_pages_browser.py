@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -79,18 +77,6 @@ MAKERS = {"report": make_report, "judge": make_audit, "plan": make_plan, "fit": 
 @pytest.fixture(scope="module")
 def addresses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {name: make(tmp_path_factory.mktemp(name)).as_uri() for name, make in MAKERS.items()}
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browsing.browser() as started:
-        yield started
-
-
-@pytest.fixture
-def open_page(chromium: Any) -> Iterator[browsing.Open]:
-    with browsing.opener(chromium) as opened:
-        yield opened
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -32,18 +30,6 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     nothing = Sources(offline=True, cache=folder / "cache")
     write(build(gather((), folder / "v.json", nothing, folder / "ledger.jsonl"), now()), folder / "out")
     return (folder / "out" / "report.html").as_uri()
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browsing.browser() as started:
-        yield started
-
-
-@pytest.fixture
-def open_page(chromium: Any) -> Iterator[browsing.Open]:
-    with browsing.opener(chromium) as opened:
-        yield opened
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

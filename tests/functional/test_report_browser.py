@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from functools import partial
 
 import pytest
 
@@ -25,16 +24,9 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     return (folder / "out" / "report.html").as_uri()
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browsing.browser() as started:
-        yield started
-
-
 @pytest.fixture
-def open_page(chromium: Any, address: str) -> Iterator[Callable[..., Any]]:
-    with browsing.opener(chromium) as opened:
-        yield lambda **settings: opened(address, **settings)
+def open_page(open_page: browsing.Open, address: str) -> browsing.Open:
+    return partial(open_page, address)
 
 
 def test_filter_search_and_a_link_to_what_they_hide(open_page):

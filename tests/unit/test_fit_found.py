@@ -357,6 +357,8 @@ def test_large_tables_are_fitted_on_some_items_unless_all_are_asked_for(monkeypa
     assert found.data.weight.sum() == 45
     assert not isinstance(found.moments, str)
     assert found.moments.labels == 108
+    with pytest.raises(UserError, match=r"all 9 labels .* \(--items 1 left out the rest; give a larger number"):
+        fit_labels(made, Options(items=1, engine="approximate"))
 
 
 def hybrid() -> Labels:
