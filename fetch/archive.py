@@ -13,7 +13,7 @@ import unicodedata
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -26,6 +26,10 @@ _LOCAL_HEADER = 30
 # What zipfile raises for one broken field or another.
 _UNREADABLE: tuple[type[Exception], ...] = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError)
 _UNREADABLE += (IndexError, NotImplementedError, RuntimeError, ValueError)
+with suppress(ImportError):  # some builds of Python are without it, and zipfile then refuses such members
+    from lzma import LZMAError
+
+    _UNREADABLE += (LZMAError,)
 
 
 class ArchiveError(IntegrityError):

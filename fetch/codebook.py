@@ -150,6 +150,9 @@ class Codebook:
 
     def _near(self, raw: str, clean: str, question: str) -> Match:
         found = self._exact(clean, question) if clean != raw else None
+        untidy = [x for x in self.labels if x != clean == tidy(x) and self._is_allowed(x, question)]
+        if found is None and len(untidy) == 1:  # it is the codebook that is written in another form
+            found, raw = Match(self.labels.index(untidy[0])), untidy[0] if raw == clean else raw
         if found is not None:
             if self.normalise == "exact":
                 return Match(-1, "padded" if found.reason == "valid" else found.reason)

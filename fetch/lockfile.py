@@ -14,8 +14,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from countback.fetch.errors import UserError
+from countback.fetch.release import LOCK_NAME
 
-LOCK_NAME = "countback.lock"
 _HEADER = """\
 # Files that countback accepted although no full sha256 of them is published. Compare each with another source (the
 # authors, a second download from elsewhere), then change its review line to say who did and how.
@@ -42,7 +42,7 @@ def read_lock(cache: Path) -> dict[str, Locked]:
         entries = [Locked(**entry) for entry in table.get("file", [])]
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise UserError(
             f"{path}: expected [[file]] tables with name, size, sha256, found, source and review, found: {error}; "
             "correct it, or move it away to have the files fetched and locked anew."

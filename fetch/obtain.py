@@ -23,20 +23,22 @@ from countback.fetch.checksums import sha256_file
 from countback.fetch.errors import UserError
 from countback.fetch.lockfile import Locked, add_lock, read_lock
 from countback.fetch.outcome import Fault, Kind, Outcome, Policy, Tick, disk_fault
-from countback.fetch.release import Pin, Release, Status, redact
+from countback.fetch.release import ASIDE, Pin, Release, Status, redact
 
 if TYPE_CHECKING:
     import requests
 
 WORK = ".countback"
-ASIDE = "set-aside"
 
 
 def cache_folder() -> Path:
     """COUNTBACK_DATA, or the platform's cache folder for the user. Not created here."""
     chosen = os.environ.get("COUNTBACK_DATA", "")
     if chosen:
-        return Path(chosen).expanduser()
+        try:
+            return Path(chosen).expanduser()
+        except RuntimeError:  # ~nobody
+            raise UserError(f"COUNTBACK_DATA={chosen}: there is no such home folder; write it in full.") from None
     import platformdirs
 
     return platformdirs.user_cache_path("countback")

@@ -12,6 +12,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar, Literal
+from urllib.parse import urlsplit
 
 from countback.fetch.errors import UserError
 
@@ -20,6 +21,9 @@ Status = Literal["verified", "partial", "mismatch"]
 _HEX64 = re.compile(r"[0-9a-f]{64}")
 _HEX = re.compile(r"[0-9a-f]{0,63}")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+LOCK_NAME = "countback.lock"  # in the cache, beside the files
+ASIDE = "set-aside"
+OWN = (LOCK_NAME, ASIDE)
 _DEVICES = {"con", "prn", "aux", "nul", "conin$", "conout$"}
 _DEVICES |= {device + number for device in ("com", "lpt") for number in "123456789¹²³"}
 
@@ -73,7 +77,7 @@ class Pin:
             raise ValueError("sha256: expected a full digest or a partial one, found both")
         if self.size is not None and self.size < 0:
             raise ValueError(f"size: expected a number of bytes, found {self.size}")
-        if self.url and not self.url.startswith(("https://", "http://")):
+        if self.url and not _is_address(self.url):
             raise ValueError(f"url: expected an http or https address, found {redact(self.url)!r}")
 
     @property
@@ -146,10 +150,12 @@ def load_releases(path: Path) -> tuple[Release, ...]:
     Raises UserError naming the file, the place in it, what was expected and what stands there.
     """
     try:
-        table = tomllib.loads(path.read_text("utf-8"))
+        if path.exists() and not path.is_file():
+            raise UserError(f"{path}: expected a file, found a folder, a pipe or a device; check the path.")
+        table = tomllib.loads(path.read_text("utf-8-sig"))
     except OSError as error:
         raise UserError(f"{path}: expected a readable releases file, found: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # no TOML, a whole number of thousands of digits, deep nesting
         raise UserError(f"{path}: expected TOML in UTF-8, found: {error}; correct that line.") from error
     entries: Any = table.get("release")
     tables = isinstance(entries, list) and entries and all(isinstance(entry, dict) for entry in entries)
@@ -167,9 +173,14 @@ def _validated(path: Path, entries: list[Any]) -> tuple[Release, ...]:
         releases = TypeAdapter(tuple[Release, ...]).validate_json(json.dumps(entries, default=str), strict=True)
     except ValidationError as error:
         raise UserError(f"{path}: " + "; ".join(_problem(entries, e) for e in error.errors())) from error
+    except RecursionError:
+        raise UserError(f"{path}: expected TOML, found tables or lists nested beyond reason; mend it.") from None
     ids = [release.id for release in releases]
     if len(set(ids)) < len(ids):
         raise UserError(f"{path}: expected each release id once, found: {', '.join(ids)}.")
+    names = [pin.name.casefold() for release in releases for pin in release.files]
+    if twice := next((name for name in names if names.count(name) > 1), None):  # the cache and recipes know names only
+        raise UserError(f"{path}: expected each file name once, found {twice!r} twice; name a folder before it.")
     return releases
 
 
@@ -190,6 +201,14 @@ def _problem(entries: list[Any], error: Any) -> str:
     return f"{place}, {field}: {error['msg'].replace('Input should be', 'expected')}, found {error['input']!r}"
 
 
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a bracket of an IPv6 address left open, a port that is no number
+        return False
+
+
 def _name_problem(name: str) -> str:
     """Why a name cannot stand in the cache on every platform, or ""."""
     path = PurePosixPath(name)
@@ -201,6 +220,8 @@ def _name_problem(name: str) -> str:
         return "a character that some platforms refuse"
     if any(map(is_reserved, path.parts)):
         return "a name that is reserved on some platforms"
+    if path.parts[0].casefold() in OWN:
+        return "a name that the cache itself uses"
     return ""
 
 

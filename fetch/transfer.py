@@ -174,7 +174,8 @@ def _save(response: requests.Response, pin: Pin, part: Path, policy: Policy, tic
     """Write the body after `offset`, or from the start once its first bytes look like what the pin names."""
     limit = policy.max_bytes if pin.size is None else 2 * pin.size + (1 << 20)
     length = response.headers.get("Content-Length", "")
-    total = int(length) + offset if length.isdigit() and "Content-Encoding" not in response.headers else pin.size
+    announced = re.fullmatch(r"[0-9]{1,18}", length) and "Content-Encoding" not in response.headers
+    total = int(length) + offset if announced else pin.size
     if total is not None and total > limit:
         raise Fault("too large", f"{total} bytes are announced")
     body = chunks(response, policy)

@@ -149,7 +149,7 @@ def _cut(text: str, delimiter: str) -> tuple[list[str], list[Column]] | None:
     """The same by NumPy; None where quotes hold more than one plain cell, or the rows are not all of one length."""
     if "\r" in text:
         text = text.replace("\r\n", "\n")
-    if "\r" in text or "\0" in text or not text or text[0] == "\n":
+    if "\r" in text or "\0" in text or not text or text[0] == "\n" or not delimiter.isascii():
         return None
     data = text.encode("utf-8", "surrogatepass")
     data += b"" if data.endswith(b"\n") else b"\n"

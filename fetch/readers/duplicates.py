@@ -127,9 +127,12 @@ def _moment(text: str, zone: str | None) -> float:
             f"The time {text!r} cannot be read, and the order of duplicates depends on it; expected ISO 8601, such as "
             "2026-01-02T10:00:00Z. Use duplicates='drop-both' if times are not to be had."
         ) from None
-    if moment.tzinfo is None:
-        moment = _in_zone(moment, text, zone)
-    return moment.astimezone(UTC).timestamp()
+    try:
+        if moment.tzinfo is None:
+            moment = _in_zone(moment, text, zone)
+        return moment.astimezone(UTC).timestamp()
+    except OverflowError:
+        raise UserError(f"The time {text!r} lies outside the years 1 to 9999 in UTC; mend it.") from None
 
 
 def _in_zone(moment: datetime, text: str, zone: str | None) -> datetime:

@@ -50,7 +50,7 @@ class Source:
                 f"{self.name}: byte {error.start} (0x{self.data[error.start]:02X}) is not {encoding}. Name the "
                 "encoding the file was written in, encoding='cp1252' for many spreadsheets."
             ) from None
-        except (LookupError, UnicodeError) as error:
+        except (LookupError, ValueError) as error:
             raise UserError(f"{self.name} cannot be decoded as {encoding!r}: {error}.") from None
         return text.removeprefix("\ufeff"), text.startswith("\ufeff")
 
@@ -103,7 +103,7 @@ def as_paths(path: AnyPath | Sequence[AnyPath]) -> list[Path]:
 def _load_json(source: Source) -> Any:
     text, _ = source.text()
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_once)
     except RecursionError:
         raise UserError(f"{source.name} is nested too deeply to be an export of labels.") from None
     except ValueError as whole:
@@ -117,9 +117,18 @@ def _json_lines(name: str, text: str) -> Iterator[Any]:
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
-                yield json.loads(line)
+                yield json.loads(line, object_pairs_hook=_once)
             except (ValueError, RecursionError) as error:
                 raise UserError(f"{name}, line {number}: not JSON ({error}); expected one value a line.") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object, unless it gives one key twice: which of two answers stands, the file does not say."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"an object has the key {next(n for n in names if names.count(n) > 1)!r} twice")
+    return made
 
 
 def plain(value: object) -> str:

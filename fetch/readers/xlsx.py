@@ -35,6 +35,8 @@ def load_workbook_grid(source: Source, options: Options, tally: Tally) -> Grid:
 
 
 def _rows(sheet: Any) -> list[list[str]]:
+    """The rows that hold something. A sheet's own word on its size is not taken: it may leave cells out."""
+    sheet.reset_dimensions()
     rows = [[_text(value) for value in row] for row in sheet.iter_rows(values_only=True)]
     return [row for row in rows if any(row)]
 

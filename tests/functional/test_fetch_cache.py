@@ -96,9 +96,7 @@ def test_an_unpinned_file_is_locked_to_the_bytes_first_found(host: FakeHost, tmp
     assert (first.kind, first.status, first.exit_code) == ("ok", "partial", 0)
     assert f"review it in {LOCK_NAME}" in first.message
     entry = tomllib.loads((tmp_path / LOCK_NAME).read_text("utf-8"))["file"]
-    assert [(e["name"], e["size"], e["sha256"]) for e in entry] == [
-        (NAME, len(BODY), hashlib.sha256(BODY).hexdigest())
-    ]
+    assert [(e["name"], e["size"], e["sha256"]) for e in entry] == [(NAME, len(BODY), hashlib.sha256(BODY).hexdigest())]
     assert entry[0]["review"] == "to be reviewed"
     assert "abc" not in entry[0]["source"]
     assert obtain(pin, tmp_path).kind == "not needed"
@@ -159,7 +157,9 @@ def test_a_message_holds_no_token_wherever_it_came_from() -> None:
     assert "https://REDACTED@example.org/?view_only=REDACTED" in outcome.message
 
 
-@pytest.mark.parametrize("text", ["[[file]]\nname = ", '[[file]]\nname = "a"\n', "[[file]]\nwhat = 2\n", "\xff"])
+@pytest.mark.parametrize(
+    "text", ["[[file]]\nname = ", '[[file]]\nname = "a"\n', "[[file]]\nwhat = 2\n", "\xff", "x = " + "9" * 5000]
+)
 def test_a_broken_lock_file_is_named(text: str, host: FakeHost, tmp_path: Path) -> None:
     (tmp_path / LOCK_NAME).write_bytes(text.encode("latin-1"))
     with pytest.raises(UserError, match=LOCK_NAME):
@@ -394,6 +394,9 @@ def test_the_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
     assert not cache_folder().exists()
     monkeypatch.setenv("COUNTBACK_DATA", "~/there")
     assert cache_folder() == Path.home() / "there"
+    monkeypatch.setenv("COUNTBACK_DATA", "~no-such-user/there")
+    with pytest.raises(UserError, match="COUNTBACK_DATA=~no-such-user/there: there is no such home folder"):
+        cache_folder()
     monkeypatch.setenv("COUNTBACK_DATA", "")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert cache_folder().name == "countback"

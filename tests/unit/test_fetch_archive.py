@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import random
 import stat
 import struct
 import zipfile
@@ -259,6 +260,16 @@ def test_an_unknown_compression(tmp_path: Path) -> None:
             data[at : at + 2] = struct.pack("<H", 97)
 
     assert "'odd': its data cannot be read" in _refusal(_patched(path, method))
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_packed_bytes_that_are_broken(method: int, tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("odd", random.Random(1).randbytes(400))
+    at = path.read_bytes().index(b"odd") + len(b"odd")
+    broken = _patched(path, lambda data: data.__setitem__(slice(at + 20, at + 60), b"\xff" * 40))
+    assert "'odd': its data cannot be read" in _refusal(broken)
 
 
 @pytest.mark.parametrize("cut", [0, 10, 100, -1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,11 @@ def test_what_a_file_is_to_a_pin(pin: Pin, digest: str, size: int, status: str) 
         ({"size": -1}, "size: expected a number of bytes, found -1"),
         ({"url": "ftp://example.org/f"}, "url: expected an http or https address"),
         ({"url": "file:///etc/passwd"}, "url: expected an http or https address"),
+        ({"url": "http://[x/y"}, "url: expected an http or https address"),
+        ({"url": "https://example.org:x/y"}, "url: expected an http or https address"),
+        ({"url": "https://"}, "url: expected an http or https address"),
+        ({"name": "countback.lock"}, "the cache itself uses"),
+        ({"name": "Set-Aside/a.csv"}, "the cache itself uses"),
     ],
 )
 def test_a_pin_that_cannot_be(fields: dict[str, Any], said: str) -> None:
@@ -110,6 +116,10 @@ def test_a_good_file_with_a_date_of_toml(tmp_path: Path) -> None:
         (GOOD, "[[release]]\nfile = 3\n", "release 1 (no id)"),
         ("size = 3", "size = ", "expected TOML in UTF-8, found: Invalid value (at line 11, column 8)"),
         (GOOD, GOOD + GOOD, "expected each release id once, found: one, one"),
+        (GOOD, GOOD + GOOD.replace('"one"', '"two"'), "expected each file name once, found 'one/f.zip' twice"),
+        (GOOD, "x = " + "[" * 3000 + "]" * 3000, "expected"),
+        ("size = 3", "size = " + "[" * 3000 + "]" * 3000, "expected"),
+        ("size = 3", "size = " + "9" * 5000, "expected TOML in UTF-8"),
     ],
 )
 def test_a_wrong_file_is_told_where_what_and_what_for(change: str, to: str, said: str, tmp_path: Path) -> None:
@@ -128,4 +138,10 @@ def test_a_file_that_is_not_there_or_no_text(tmp_path: Path) -> None:
         load_releases(path)
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(UserError, match="expected TOML in UTF-8"):
+        load_releases(path)
+    path.write_bytes(b"\xef\xbb\xbf" + GOOD.encode())  # as some editors save it
+    assert [release.id for release in load_releases(path)] == ["one"]
+    path.unlink()
+    os.mkfifo(path)  # reading it would wait for ever
+    with pytest.raises(UserError, match="expected a file, found a folder, a pipe or a device"):
         load_releases(path)

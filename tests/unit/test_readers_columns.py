@@ -91,6 +91,12 @@ def test_both_ways_give_the_same_codes() -> None:
         np.testing.assert_array_equal(fast.codes, slow.codes)
 
 
+def test_a_divider_that_is_one_byte_of_another_character() -> None:
+    """The paragraph sign ends in the byte A7 in UTF-8, and so do other letters."""
+    header, columns = read_delimited("a\u00a7b\n\u0167\u00a7\u00e7\n", "\u00a7", "x")
+    assert (header, [column.texts() for column in columns]) == (["a", "b"], [["\u0167"], ["\u00e7"]])
+
+
 def test_column_operations() -> None:
     column = Column.of(["b", "a", "b", " a"])
     assert column.values == ("b", "a", " a")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import gzip
+import zipfile
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
+from countback.fetch.codebook import Codebook
 from countback.fetch.errors import UserError
 from countback.fetch.labels import HUMAN, JUDGE, LabelTable
 from countback.fetch.readers import IngestReport, read_csv_wide, read_labels
@@ -83,6 +85,7 @@ def test_columns_told_wrongly(tmp_path: Path, columns: dict[str, Any]) -> None:
         ({"judges": "gpt"}, "'gpt' is not among the annotators"),
         ({"delimiter": ";;"}, "not one character"),
         ({"encoding": "nope"}, "cannot be decoded as 'nope'"),
+        ({"encoding": "a\0b"}, "cannot be decoded as"),
         ({"country": {"y.csv": "KE"}}, "names no value for the file 'x.csv'"),
     ],
 )
@@ -106,6 +109,8 @@ def test_options_told_wrongly(tmp_path: Path, options: dict[str, Any], message: 
         (b'{"a": ', "is not JSON"),
         (b"[" * 100_000, "nested too deeply|is not JSON"),
         (b'{"id":1,"label":"A"}\n{"id":', "line 2: not JSON"),
+        (b'{"id":1,"label":"A"}\n{"id":2,"label":"A","label":"B"}', "line 2: not JSON .* the key 'label' twice"),
+        (b'[{"id":1,"label":"A","label":"B"}]', "the key 'label' twice"),
     ],
 )
 def test_files_that_are_no_export(tmp_path: Path, content: bytes, message: str) -> None:
@@ -278,6 +283,31 @@ def test_three_answers_go_by_their_times(tmp_path: Path) -> None:
         read(tmp_path, text.replace("+02:00", ""), codebook=list("pqr"), duplicates="first", zone="Mars")
 
 
+@pytest.mark.parametrize(
+    ("time", "zone"),
+    [
+        ("0001-01-01T00:00:00+05:00", None),
+        ("9999-12-31T23:59:59-05:00", None),
+        ("0001-01-01T00:00:00", "Asia/Tokyo"),
+        ("9999-12-31T23:59:59", "America/New_York"),
+    ],
+)
+def test_times_that_utc_cannot_hold(tmp_path: Path, time: str, zone: str | None) -> None:
+    text = f"item,annotator,label,time\n1,a,yes,{time}\n1,a,no,2026-01-02T10:00:00Z\n"
+    with pytest.raises(UserError, match="outside the years 1 to 9999"):
+        read(tmp_path, text, duplicates="first", zone=zone)
+
+
+def test_a_codebook_in_another_unicode_form(tmp_path: Path) -> None:
+    composed, decomposed = "caf\u00e9", "cafe\u0301"
+    for told, stands in ((composed, decomposed), (decomposed, composed)):
+        table, report = read(tmp_path, f"item,annotator,label\n1,a,{stands}\n2,a,tea\n", codebook=[told, "tea"])
+        assert [table.labels[code] for code in table.label] == [told, "tea"]
+        assert report.repaired == {"label: unicode form": 1}
+        _, strict = read(tmp_path, f"item,annotator,label\n1,a,{stands}\n", codebook=Codebook.of([told, "tea"]))
+        assert strict.valid == 0  # where only exact labels count
+
+
 def test_each_label_a_question_of_its_own(tmp_path: Path) -> None:
     text = 'item,annotator,label\n1,a,"[""A"", ""B""]"\n1,b,A\n2,a,\n2,b,Z\n'
     table, report = read(tmp_path, text, codebook=["A", "B"], multi="each")
@@ -393,6 +423,22 @@ def test_a_workbook_is_read_as_its_cells_show(tmp_path: Path) -> None:
     table, report = read_labels(workbook(tmp_path, {"s": cells, "empty": []}), codebook=["1", "2"], keep_pii=True)
     assert rows(table) == [("1", "a", "", "2"), ("2", "a", "", None), ("3", "a", "", "2")]
     assert report.reader == "long (xlsx)"
+
+
+@pytest.mark.parametrize("claimed", ["A1", "A1:C3", "A1:B9", "A1:XFD1048576"])
+def test_what_a_sheet_says_of_its_size_hides_no_row(tmp_path: Path, claimed: str) -> None:
+    path = workbook(tmp_path, {"s": [["item", "annotator", "label"], *([i, "a", "x"] for i in range(5))]})
+    parts = {}
+    with zipfile.ZipFile(path) as book:
+        for name in book.namelist():
+            parts[name] = book.read(name)
+    sheet = "xl/worksheets/sheet1.xml"
+    assert b'<dimension ref="A1:C6"' in parts[sheet]
+    parts[sheet] = parts[sheet].replace(b'ref="A1:C6"', f'ref="{claimed}"'.encode())
+    with zipfile.ZipFile(path, "w") as book:
+        for name, data in parts.items():
+            book.writestr(name, data)
+    assert read_labels(path, codebook=["x"])[1].valid == 5
 
 
 def test_workbooks_that_need_a_decision(tmp_path: Path) -> None:
