@@ -94,6 +94,8 @@ CASES = [
     Case("another name in Content-Disposition", (ok(BODY, Content_Disposition="attachment; filename=x.exe"),), "ok", 1),
     Case("chunked", (chunked(BODY),), "ok", 1),
     Case("no length, whole", (unframed(BODY),), "ok", 1),
+    Case("a length of 5,000 digits", (ok(BODY, Content_Length="9" * 5000),), "ok", 1),
+    Case("a length that only looks like digits", (ok(BODY, Content_Length="\u00b2"),), "ok", 1),
     Case("gzip on the wire", (ok(gzip.compress(BODY), Content_Encoding="gzip"),), "ok", 1),
     Case("gzip that is none", (ok(BODY, Content_Encoding="gzip"),), "wrong type", 3, "Content-Encoding"),
     Case("login page with 200", (ok(LOGIN, Content_Type="text/html"),), "expired or wrong link", 1, "Sign in"),
