@@ -14,6 +14,7 @@ from countback.claims.reported import ACCEPTED, Reported, parse
 from countback.claims.verdict import (
     CONSISTENT,
     HULL,
+    HUNDREDFOLD,
     INCONSISTENT,
     SIGMAS,
     TRUNCATED,
@@ -74,6 +75,8 @@ def _judge_value(claim: Claim, check: Check, rounding: str) -> Verdict:
         raise contradiction
     rule, implied, printed, agrees = tried[-1] if tried[-1][-1] else tried[0]
     verdict, reason = (CONSISTENT, "") if agrees else (INCONSISTENT, TIE if implied.meets(printed) else "")
+    if not agrees and not reason and _hundredfold(check, number, rule):
+        reason = HUNDREDFOLD
     if rule == "truncation" and not rounding:
         reason = TRUNCATED
     if _could_not_fail(check, implied, rounding):
@@ -118,6 +121,22 @@ def _agree(check: Check, implied: Interval, printed: Interval, rule: str) -> boo
                 return True
         except Contradiction:
             continue
+    return False
+
+
+def _hundredfold(check: Check, number: Reported, rule: str) -> bool:
+    """Whether the claim would hold if the target were a hundred times as large, or small: no slip of the paper's, then,
+    but of whoever wrote the claim."""
+    assert check.target is not None
+    for factor in (Fraction(100), Fraction(1, 100)):
+        ends = Interval(number.interval.low * factor, number.interval.high * factor)
+        scaled = replace(number, value=number.value * factor, step=number.step * factor, interval=ends)
+        try:
+            implied = value(replace(check, target=replace(check.target, number=scaled)), rule)
+        except Contradiction:
+            continue
+        if implied.meets(ends) and not implied.meets(Interval.of(0)):
+            return True
     return False
 
 

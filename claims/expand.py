@@ -5,7 +5,7 @@ Errors name claims.toml, the relation, the reference and what stands in its plac
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -35,6 +35,12 @@ from countback.claims.spec import (
 from countback.fetch.errors import UserError
 
 METADATA = ("equal-text", "short-hash", "dates-ascending")
+OF_TEXTS = ("count", "distinct", "equal-text", "short-hash", "p-value")
+OF_ONE_UNIT = (
+    "equal sum mean weighted-mean median min max range difference remainder inside at-least at-most more-than less-than"
+    " ascending descending highest lowest matching"
+).split()
+POINTS = {"pp": "%", "point": "%", "points": "%"}
 
 
 def expand(paper: Paper, spec: ClaimsSpec) -> tuple[Claim, ...]:
@@ -156,9 +162,11 @@ def _check(
         raise scope.error("`of` names no number; expected at least one reference")
     if names and len(names) != len(operands):
         raise scope.error("a formula's names each stand for one number; a reference with * names several")
-    if relation not in ("count", "distinct", "equal-text"):
+    if relation not in OF_TEXTS:
         for operand in operands:
             _must_be_number(scope, operand)
+    if relation in OF_ONE_UNIT:
+        _must_share_a_unit(scope, (*operands, *((target,) if target else ())))
     if spec is None:
         return Check(relation, operands)
     weights = tuple(o for ref in spec.weights for o in _resolve(scope, ref))
@@ -190,8 +198,25 @@ def _scores(scope: _Scope, spec: RelationSpec) -> tuple[str, ...]:
 
 
 def _must_be_number(scope: _Scope, operand: Operand | Nested) -> None:
-    if isinstance(operand, Operand) and operand.number is None:
+    if isinstance(operand, Nested):
+        return
+    kind = operand.number.kind if operand.number is not None else "word"
+    if kind == "hash":
+        raise scope.error(f'{operand.address} reads "{operand.text}", a hash; compare it by short-hash or equal-text')
+    if kind == "word":
         raise scope.error(f'{operand.address} reads "{operand.text}", which is no number; mend the reference')
+    if kind in ("range", "list"):
+        parts = "@low or @high" if kind == "range" else "@1, @2 ..."
+        raise scope.error(f'{operand.address} reads "{operand.text}", which is several numbers; say which with {parts}')
+
+
+def _must_share_a_unit(scope: _Scope, operands: Iterable[Operand | Nested]) -> None:
+    """A number without a unit goes with any: a table says it in a heading."""
+    printed = [o for o in operands if isinstance(o, Operand) and o.number is not None and o.number.unit]
+    units = {POINTS.get(o.number.unit, o.number.unit): o.text for o in printed if o.number is not None}
+    if len(units) > 1:
+        one, other, *_ = units.values()
+        raise scope.error(f'"{one}" and "{other}" have different units; compute one from the other with a formula')
 
 
 def _domain(scope: _Scope, target: Operand | None) -> tuple[str, str] | None:

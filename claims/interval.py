@@ -133,5 +133,7 @@ def decimal_text(value: Fraction, places: int = 6) -> str:
 
 
 def short(value: Fraction) -> str:
-    """Six digits of the value, for a sentence."""
+    """Six digits of the value, for a sentence; a whole number in full, as far as anybody reads it."""
+    if value.denominator == 1 and abs(value) < 10**15:
+        return str(value)
     return f"{float(value):g}" if abs(value) < 10**300 else decimal_text(value)

@@ -24,6 +24,7 @@ _RESULT = re.compile(
     r"(?P<name>[A-Za-zχ]+[2²]?)\s*(?:\((?P<df>[^()]*)\))?\s*(?P<compare>[<>=])\s*(?P<value>[^=<>]*?)"
     r",\s*(?:(?P<ns>ns|n\.s\.)|p\s*(?P<p>[<>=≤≥].*))"
 )
+_SAMPLE = re.compile(r"(?:,\s*)?\b[Nn]\s*=\s*[0-9]+(?:,[0-9]{3})*")
 _SLACK = 1e-9
 
 
@@ -115,8 +116,7 @@ def _implied(match: re.Match[str], one_tailed: bool) -> Interval:
     name = _NAMES.get(match["name"], match["name"])
     if name not in _FREEDOM:
         raise NotANumber(f'no test statistic is called "{match["name"]}"; known are {", ".join([*_FREEDOM, *_NAMES])}')
-    numbers = [part for part in (match["df"] or "").split(",") if part.strip() and not part.strip().startswith("N")]
-    freedom = tuple(parse(part).interval for part in numbers)
+    freedom = tuple(parse(part).interval for part in _freedom(match["df"] or "", _FREEDOM[name]))
     statistic = parse(match["value"], exact=False)
     if statistic.kind != "number" or statistic.unit:
         raise NotANumber(f'a test statistic is one number, found "{match["value"]}"')
@@ -128,6 +128,14 @@ def _implied(match: re.Match[str], one_tailed: bool) -> Interval:
         return p
     beyond = (match["compare"] == ">") == (statistic.value >= 0)  # "t > 2" and "t < -2" both mean a larger effect
     return Interval.of(0, p.high) if beyond else Interval(p.low, Fraction(1, 2 if one_tailed else 1))
+
+
+def _freedom(printed: str, takes: int) -> list[str]:
+    """The degrees of freedom, without the sample size ("1, N = 1,234"). In "1, 1,234" white space tells the two apart;
+    "1,234" is two numbers, whatever the statistic takes."""
+    told = _SAMPLE.sub("", printed)
+    spaced = re.split(r",\s+", told)
+    return spaced if len(spaced) == takes > 1 else [part for part in told.split(",") if part.strip()]
 
 
 def _agrees(p: Reported, recomputed: Interval) -> bool:

@@ -4,7 +4,7 @@ Code never alters what a paper said: `Reported.text` is the string as printed an
 A printed integer without a unit is a count and exact; every other printed number stands for each value that an accepted
 rounding rule prints so (`ROUNDING`). Words such as "about a third" stand for a number only with a stated range.
 
-Forms read: `81.1%` `+15.1` `-0.126` (hyphen or U+2212) `.05` `0.60` `4.28 [4.28,4.29]` `1,860` `$3,022.50`
+Forms read: `81.1%` `+15.1` `-0.126` (hyphen, U+2212 or dash) `.05` `0.60` `4.28 [4.28,4.29]` `1,860` `$3,022.50`
 `US$142-148` `3.25-4.28` (hyphen or en dash) `< .001` `5 x 10^-6` (also U+00D7, LaTeX) `14.6K` `2.49 pp` `4 of 12`,
 `58 / 348`, `1+9`, ISO and "2 October 2026" dates, hashes `d51af09b...a498`, byte sizes `427,804 bytes`.
 """
@@ -37,6 +37,7 @@ ACCEPTED = ("half-up", "half-even")  # what a paper that states no rule may have
 _PULL = Fraction(1, 10**12)  # nearer to a tie than this lies no mean of fewer than 10^11 items, unless it is one
 
 _MINUS = {"\u2212": "-", "\u2010": "-", "\u2011": "-", "\ufe63": "-", "\uff0d": "-", "$-$": "-"}
+_DASH = re.compile(r"(?:^|(?<=[\[(,;<>=]))\s*[\u2012-\u2014](?=[.0-9])")  # a longer dash, where only a sign may stand
 _MATH = re.compile(r"\$([^$]*[0-9}])\$")  # LaTeX: $-0.126$ and not the money of "$142-$148"
 _LONGEST = 200  # characters; the longest printed quantity is a sha256
 _SIMPLE = re.compile(
@@ -119,16 +120,17 @@ class Reported:
         return Interval(hull.low if low_in else hull.low + pull, hull.high if high_in else hull.high - pull)
 
     def bounds(self, rule: str) -> Interval:
-        """What it stands for under one rule; an inequality ("< .001", "> 5") stands for one side of its bound."""
-        interval = self.printing(rule)
-        if self.kind != "inequality":
-            return interval
-        far = max(abs(interval.low), abs(interval.high), Fraction(1)) * 10**9
+        """What it stands for under one rule; an inequality ("< .001", "> 5") stands for one side of its bound.
+
+        The bound was chosen and not measured, so it is not rounded: 0.0012 is not "< .001".
+        """
+        if self.kind != "inequality" or self.compare == "~":
+            return self.printing(rule)
+        far = max(abs(self.value), Fraction(1)) * 10**9
+        pull = (self.step or 1) * _PULL if self.compare in ("<", ">") else Fraction(0)
         if self.compare in ("<", "<="):
-            return Interval(-far, interval.high)
-        if self.compare in (">", ">="):
-            return Interval(interval.low, far)
-        return interval
+            return Interval(-far, self.value - pull)
+        return Interval(self.value + pull, far)
 
 
 def unround(printed: str, rule: str = "half-up-or-down", digits: int | None = None) -> tuple[Interval, bool, bool]:
@@ -153,7 +155,7 @@ def parse(text: str, *, exact: bool | None = None, within: tuple[str, str] | Non
     plain = text.strip()
     for printed, minus in _MINUS.items():
         plain = plain.replace(printed, minus)
-    plain = _MATH.sub(r"\1", plain)
+    plain = _DASH.sub("-", _MATH.sub(r"\1", plain))
     if within is not None:
         low, high = (parse(end, exact=True).value for end in within)
         if low > high:

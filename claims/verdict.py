@@ -28,6 +28,7 @@ ABSENT, NOT_RELEASED, ASSERTED = "archive absent", "not released", "asserted onl
 SYNTHETIC, UNVERIFIED, UNCONFIRMED = "synthetic data", "unverified data", "unconfirmed transcription"
 
 HULL = "half-up-or-down"  # the closed hull of the accepted rules
+HUNDREDFOLD = "a hundred times the one would meet the other; one may be a share and the other a percentage"
 TRUNCATED = "only truncation explains the printed value, rounding does not"
 
 SIGMAS = 4  # Monte Carlo standard errors allowed on top of rounding: one honest claim in 16,000 is flagged
@@ -140,7 +141,7 @@ def judge_recount(claim: Claim, found: Recount, evidence: dict[str, Any], roundi
     if found.notes:
         evidence = {**evidence, "notes": list(found.notes)}
     if found.readings:
-        meets = [name for name, x in found.readings.items() if _close(x, slack).meets(claim.number.interval)]
+        meets = [name for name, x in found.readings.items() if _close(x, slack).meets(claim.number.bounds(HULL))]
         evidence = {**evidence, "readings": found.readings, "readings_that_meet": meets}
     if isinstance(found.value, str):
         agrees = found.value == claim.reported
@@ -159,6 +160,11 @@ def judge_recount(claim: Claim, found: Recount, evidence: dict[str, Any], roundi
     if worst and not rounding and found.mc_error is None:
         cut = [Interval.of(Fraction(x)).meets(number.bounds("truncation")) for x, number, _ in pairs]
         worst, reason = (Fraction(0), TRUNCATED) if all(cut) else (worst, "")
+    if worst and any(
+        all(_close(Fraction(x) * hundred, slack).meets(number.bounds(rounding or HULL)) for x, number, _ in pairs)
+        for hundred in (Fraction(100), Fraction(1, 100))
+    ):
+        reason = HUNDREDFOLD
     return Verdict(
         claim,
         DIFFERS if worst else REPRODUCED,
@@ -168,7 +174,7 @@ def judge_recount(claim: Claim, found: Recount, evidence: dict[str, Any], roundi
         gap=_shown(worst),
         n=found.n,
         agrees=not worst,
-        evidence={**evidence, "rounding": "truncation"} if reason else evidence,
+        evidence={**evidence, "rounding": "truncation"} if reason == TRUNCATED else evidence,
     )
 
 

@@ -93,6 +93,58 @@ def test_the_line_is_that_of_the_key(run, paper):
     assert (code, (paper / "claims.toml").read_text().splitlines()[line - 1]) == (2, "of = [1.5]")
 
 
+NO_ONE_NUMBER = {
+    "d51af09b...a498": "a hash; compare it by short-hash or equal-text",
+    "142-148": "several numbers; say which with @low or @high",
+    "4 of 12": "several numbers; say which with @1, @2",
+}
+
+
+@pytest.mark.parametrize("printed", NO_ONE_NUMBER)
+@pytest.mark.parametrize("side", ["of", "equals"])
+def test_what_is_no_one_number_is_not_counted_with(run, paper, printed, side):
+    """Not taken for 0, or for its first part: two different hashes would be equal, and 145 outside of 142-148."""
+    append(
+        paper / "claims.toml",
+        f'\n[[claim]]\nid = "odd"\nwhere = {{ section = "1" }}\nreads = "x"\nreported = "{printed}"\n',
+    )
+    relation(paper, **({"of": '["#odd"]'} if side == "of" else {"equals": '"#odd"'}))
+    refused(run("check", paper), f'#odd reads "{printed}"', NO_ONE_NUMBER[printed])
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "code"),
+    [
+        ("427,804 bytes", "428 KB", 2),
+        ("3120 seconds", "52 minutes", 2),
+        ("15.1%", "15.1 pp", 0),
+        ("15.1 points", "15.1", 0),
+        ("$142", "142", 0),
+    ],
+)
+def test_different_units_are_not_compared(run, paper, one, other, code):
+    (paper / "tables" / "t1.csv").write_text(f'Model,Help,Hon,All\nA,"{one}",{other},1\n')
+    (paper / "paper.toml").write_text((paper / "paper.toml").read_text().replace('summary = ["Average"]', ""))
+    (paper / "claims.toml").write_text("")
+    relation(paper, relation='"equal"', equals='"t1|A|Hon"')
+    result = run("check", paper, "--json", "-")
+    if code:
+        refused(result, f'"{one}" and "{other}" have different units')
+    else:
+        assert {v["verdict"] for v in json.loads(result[1])["verdicts"]} == {"consistent"}
+
+
+def test_a_test_result_in_a_cell(run, paper):
+    (paper / "tables" / "t1.csv").write_text('Model,Help\nA,"t(28) = 2.20, p = .04"\nB,"t(28) = 2.20, p = .03"\n')
+    (paper / "paper.toml").write_text((paper / "paper.toml").read_text().replace('summary = ["Average"]', ""))
+    (paper / "claims.toml").write_text(
+        '[[relation]]\nid = "p"\nreads = "x"\ntable = "t1"\neach = "row"\nof = ["Help"]\nrelation = "p-value"\n'
+    )
+    code, out, _ = run("check", paper, "--json", "-")
+    assert code == 1
+    assert [v["verdict"] for v in json.loads(out)["verdicts"]] == ["consistent", "inconsistent"]  # p = .0362
+
+
 NESTED = {
     "1.5": "of: expected",
     '"Help"': "of: expected",

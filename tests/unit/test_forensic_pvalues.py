@@ -88,6 +88,10 @@ def test_what_is_wrong_is_said_with_the_nearest_p() -> None:
         ("F(2, 28) = 22.20, p < .001", True, False),
         ("F(1, 28) < 1, ns", True, False),  # .3259 and more
         ("chi2(1, N = 90) = 3.84, p = .05", True, None),
+        ("chi2(1, N = 1,234) = 3.84, p = .05", True, None),
+        ("χ2(1, n=90) = 3.84, p = .05", True, None),
+        ("F(1, 1,234) = 4.84, p = .028", True, False),  # t(1234) = 2.20: .0280
+        ("F(2,128) = 3.50, p = .033", True, False),  # (1 + 7 / 128)^-64 = .0331
         ("χ²(1) = 10.83, p ≤ .001", True, False),  # .00100 lies inside 10.825 to 10.835
         ("r(28) = -.52, p = .003", True, False),  # t = 3.22: .0032
         ("z = 1,234.5, p < .001", True, False),
@@ -151,6 +155,7 @@ def test_what_is_no_result_is_refused(text: str) -> None:
         ("t(0) = 2.20, p = .03", "t has 1 degrees of freedom, above 0"),
         ("F(28) = 2.20, p = .03", "F has 2 degrees of freedom"),
         ("t = 2.20, p = .03", "found none"),
+        ("t(1,234) = 2.20, p = .03", "t has 1 degrees of freedom.* found 1, 234"),  # or 1,234: not guessed
         ("t(9999999999999) = 2.20, p = .03", "below 10"),
     ],
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from countback.claims.interval import Interval, decimal_text, total
+from countback.claims.interval import Interval, decimal_text, short, total
 
 
 def span(low: str, high: str) -> Interval:
@@ -60,6 +60,11 @@ def test_meeting_covering_and_the_gap_between() -> None:
     assert not b.covers(span("0", "4"))
     assert a.covers(a)
     assert (a.gap(b), c.gap(a), a.gap(c)) == (0, 3, -3)
+
+
+def test_a_whole_number_in_a_sentence_keeps_its_digits() -> None:
+    shown = [short(Fraction(value)) for value in ("1234567", "-1234567", "1/3", "2469135/2", "1" + "0" * 400)]
+    assert shown == ["1234567", "-1234567", "0.333333", "1.23457e+06", "1e400"]
 
 
 def test_totals() -> None:

@@ -210,6 +210,46 @@ def test_inequalities_stand_for_one_side():
 
 
 @pytest.mark.parametrize(
+    ("of", "printed", "verdict"),
+    [
+        ("0.0012", "< .001", "inconsistent"),  # the bound is no rounded measurement
+        ("0.0010", "< .001", "consistent"),  # from 0.00095
+        ("0.001", "< .001", "consistent"),
+        ("1", "< 1", "inconsistent"),
+        ("1", "<= 1", "consistent"),
+        ("5", "> 5", "inconsistent"),
+        ("5", "\u2265 5", "consistent"),
+        ("79.6%", "> 80%", "inconsistent"),
+        ("80.0%", "> 80%", "consistent"),  # to 80.05
+    ],
+)
+def test_the_bound_of_an_inequality_is_not_rounded(of: str, printed: str, verdict: str) -> None:
+    for rule in ("", "half-even"):
+        assert judge_relation(relation("equal", [of], printed), rule).verdict == verdict
+    assert recount("< .001", value=0.0012).verdict == "differs"
+    assert recount("< .001", value=F(1, 1000)).verdict == "differs"
+    assert recount("< .001", value=0.0009, readings={"two-sided": 0.0012}).evidence["readings_that_meet"] == []
+
+
+def test_a_share_beside_a_percentage_is_named_as_what_it_is():
+    """Such a finding is a slip in the claim: a hundred times 0.811 is 81.1, and 1 of 3 is 33.3%."""
+    for claim in (
+        relation("equal", ["0.811"], "81.1%"),
+        relation("equal", ["81.1%"], "0.811"),
+        relation("count-share", ["0.333"], "0.333", n=(operand("3"),)),
+    ):
+        found = judge_relation(claim)
+        assert (found.verdict, found.reason) == ("inconsistent", v.HUNDREDFOLD)
+    for claim in (relation("equal", ["0.802"], "81.1%"), relation("equal", ["0.00"], "81.1%")):
+        assert (judge_relation(claim).verdict, judge_relation(claim).reason) == ("inconsistent", "")
+    assert (recount("81.1%", value=F(398, 491)).verdict, recount("81.1%", value=F(398, 491)).reason) == (
+        "differs",
+        v.HUNDREDFOLD,
+    )
+    assert recount("81.1%", value=F(390, 491)).reason == ""  # 79.4%
+
+
+@pytest.mark.parametrize(
     ("reported", "value", "expected"),
     [
         ("81.1%", F(39800, 491), "reproduced"),  # 398 of 491 = 81.059...
