@@ -21,7 +21,7 @@ from countback.models.ordinal import (
     gap_location,
 )
 from scipy.optimize import minimize
-from scipy.special import expit, logsumexp
+from scipy.special import expit, log_expit, logsumexp
 from scipy.stats import genpareto, norm
 
 
@@ -51,6 +51,11 @@ def written_out(data: OrdinalData, log_sd: Floats, unknown: Floats) -> float:
     return float(data.weight @ np.log(probability) + prior)
 
 
+def peak(of: laplace.Block, log_sd: Floats, start: Floats | None = None) -> laplace.Peak:
+    """The mode of one point."""
+    return laplace.peaks(of, log_sd[None], (of.start if start is None else start)[:, None])[0]
+
+
 @pytest.mark.parametrize("categories", [2, 3, 5])
 def test_density_is_the_models(categories: int) -> None:
     data = synthetic(categories)
@@ -69,11 +74,10 @@ def test_slopes_and_curvature_against_differences(categories: int) -> None:
     log_sd, unknown = np.log([0.4, 1.3]), np.random.default_rng(1).normal(0, 0.5, len(laplace.block(data).start))
     step = np.eye(len(unknown)) * 1e-5
     slopes = [(written_out(data, log_sd, unknown + e) - written_out(data, log_sd, unknown - e)) / 2e-5 for e in step]
-    assert laplace.gradient(of, log_sd, unknown) == pytest.approx(slopes, abs=1e-6)
-    bends = [
-        (laplace.gradient(of, log_sd, unknown - e) - laplace.gradient(of, log_sd, unknown + e)) / 2e-5 for e in step
-    ]
-    assert laplace.curvature(of, log_sd, unknown) == pytest.approx(np.array(bends), abs=1e-6)
+    assert laplace.gradient(of, log_sd, unknown[:, None])[:, 0] == pytest.approx(slopes, abs=1e-6)
+    at = unknown[:, None]  # a step along each unknown is a column
+    bends = (laplace.gradient(of, log_sd, at - step) - laplace.gradient(of, log_sd, at + step)) / 2e-5
+    assert laplace.curvature(of, log_sd, unknown) == pytest.approx(bends, abs=1e-6)
 
 
 @pytest.mark.parametrize("categories", [2, 3, 5])
@@ -87,7 +91,7 @@ def test_without_effects_the_mode_is_another_maximisers(categories: int) -> None
 
     start = np.append(0.0, np.full(categories - 2, gap_location(categories)))
     best = minimize(lost, start, method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-10, "maxiter": 4000})
-    found = laplace.peak(laplace.block(data), tiny)
+    found = peak(laplace.block(data), tiny)
     assert found.mode[effects:] == pytest.approx(best.x, abs=1e-3)
     assert found.value == pytest.approx(-best.fun, abs=1e-3)
 
@@ -97,7 +101,35 @@ def test_a_start_where_the_gaps_curve_the_wrong_way_still_leads_to_the_mode() ->
     of, log_sd = laplace.block(data), np.log([0.4, 1.0])
     far = of.start + np.append(np.zeros(of.effects), [10.0, 2.0])
     assert np.linalg.eigvalsh(laplace.curvature(of, log_sd, far)).min() < 0
-    assert laplace.peak(of, log_sd, far).mode == pytest.approx(laplace.peak(of, log_sd).mode, abs=0.02)
+    assert peak(of, log_sd, far).mode == pytest.approx(peak(of, log_sd).mode, abs=0.02)
+
+
+def test_modes_sought_together_are_those_sought_alone() -> None:
+    """Points that take one step, many, steps that are halved, and a start where the gaps curve the wrong way."""
+    data = synthetic(5)
+    of = laplace.block(data)
+    log_sd = np.log([[0.4, 1.0], [5.0, 9.0], [0.01, 0.02], [0.4, 1.0], [2.0, 0.1]])
+    start = np.tile(of.start[:, None], 5)
+    start[:, 0] = peak(of, log_sd[0]).mode
+    start[of.effects :, 3] += [10.0, 2.0, -2.0, 1.0]
+    start[:, 4] += np.random.default_rng(0).normal(0, 10, len(start))
+    together = laplace.peaks(of, log_sd, start)
+    for one, at, from_there in zip(together, log_sd, start.T, strict=True):
+        alone = peak(of, at, from_there)
+        assert one.mode == pytest.approx(alone.mode, abs=1e-9)
+        assert one.marginal == pytest.approx(alone.marginal, abs=1e-9)
+        assert laplace.gradient(of, at, one.mode[:, None]) == pytest.approx(0, abs=0.02)
+        curvature = laplace.curvature(of, at, one.mode)
+        expected = written_out(data, at, one.mode) + np.log(of.precision).sum() / 2
+        expected -= np.linalg.slogdet(curvature)[1] / 2
+        assert one.marginal == pytest.approx(expected, abs=0.02)
+
+
+def test_logistic_is_scipys_and_bears_what_is_far_from_0() -> None:
+    x = np.array([-1e300, -800.0, -40.0, -1.5, -1e-9, 0.0, 1e-9, 1.5, 40.0, 800.0, 1e300])
+    log_probability, miss = laplace._logistic(x)
+    assert log_probability == pytest.approx(log_expit(x), rel=1e-14)
+    assert miss == pytest.approx(expit(-x), rel=1e-14)
 
 
 # --- brute force: two countries with items of their own, two categories ---
@@ -141,11 +173,11 @@ def test_likelihood_of_the_sds_is_the_integral(tiny: tuple[OrdinalData, Floats])
     data, exact = tiny
     of, rng = laplace.block(data), np.random.default_rng(0)
     for a, b in [(12, 12), (18, 24), (24, 18), (6, 26)]:
-        peak = laplace.peak(of, np.array([LOG_SD[a], LOG_SD[b]]))
-        part = laplace.wobble(of, peak, 20_000, rng)[2]
-        assert peak.marginal + laplace.missed(part)[0] == pytest.approx(exact[a, b], abs=0.05)
+        top = peak(of, np.array([LOG_SD[a], LOG_SD[b]]))
+        part = laplace.wobble(of, top, 20_000, rng)[2]
+        assert top.marginal + laplace.missed(part)[0] == pytest.approx(exact[a, b], abs=0.05)
     # and Laplace's alone is not: it misses more the larger the item's sd, which is why its sds come out small
-    wide = laplace.peak(of, np.array([LOG_SD[6], LOG_SD[26]])).marginal - exact[6, 26]
+    wide = peak(of, np.array([LOG_SD[6], LOG_SD[26]])).marginal - exact[6, 26]
     assert wide < -0.15
 
 
@@ -211,7 +243,7 @@ def test_equal_rows_may_be_one_row_with_a_weight() -> None:
     effects = tuple(replace(effect, code=unique[:, k + 1]) for k, effect in enumerate(data.effects))
     short = replace(data, label=unique[:, 0], weight=weight, effects=effects)
     log_sd = np.log([0.5, 1.0])
-    found, other = (laplace.peak(laplace.block(each), log_sd) for each in (data, short))
+    found, other = (peak(laplace.block(each), log_sd) for each in (data, short))
     assert found.marginal == pytest.approx(other.marginal, abs=1e-3)
 
 
