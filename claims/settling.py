@@ -18,8 +18,10 @@ import csv
 import io
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from math import ceil, floor
 from pathlib import Path
@@ -60,11 +62,11 @@ def read_instant(text: str, what: str) -> datetime:
     """An ISO instant with its zone, in UTC; UserError where the zone (or the time) is missing."""
     try:
         when = datetime.fromisoformat(text.strip())
-    except ValueError:
+        if when.tzinfo is None:
+            raise UserError(f'{what}: found "{text}" without a zone; expected one, as in 2027-06-30T23:59:59Z')
+        return when.astimezone(UTC)
+    except (ValueError, OverflowError):  # the first or last day of the calendar in another zone has no UTC
         raise UserError(f'{what}: found "{text}"; expected an instant such as 2027-06-30T23:59:59Z') from None
-    if when.tzinfo is None:
-        raise UserError(f'{what}: found "{text}" without a zone; expected one, as in 2027-06-30T23:59:59Z')
-    return when.astimezone(UTC)
 
 
 def read_evidence(path: Path, prediction: Prediction, labels: Sequence[str] = ()) -> Rows:
@@ -128,8 +130,9 @@ def printed_leads(printed: Sequence[PrintedSpec]) -> tuple[Lead, ...]:
 def check_countries(leads: Sequence[Lead], rule: LeadRule, source: str) -> None:
     """Raise UserError for a country that stands twice, for too many, and for a full set without one the rule names."""
     names = [name for lead in leads for name in lead.countries]
-    for name in names:
-        if names.count(name) > 1:
+    alike = [" ".join(name.split()).casefold() for name in names]  # counted twice, one country would hide another
+    for name, folded in zip(names, alike, strict=True):
+        if alike.count(folded) > 1:
             raise UserError(f"{source}: {name} stands twice; expected each country once")
     total = rule.countries + len(rule.leave_out)
     if len(names) > total:
@@ -142,7 +145,10 @@ def check_countries(leads: Sequence[Lead], rule: LeadRule, source: str) -> None:
 
 
 def _csv(path: Path) -> list[dict[str, Any]]:
-    lines = list(csv.reader(io.StringIO(read_text(path))))
+    try:
+        lines = list(csv.reader(io.StringIO(read_text(path))))
+    except csv.Error as error:
+        raise UserError(f"{path}: not CSV: {error}; expected lines of {','.join(COLUMNS)}") from None
     if not lines or tuple(lines[0]) != COLUMNS:
         raise UserError(f"{path}:1: found {','.join(lines[0]) if lines else 'nothing'}; expected {','.join(COLUMNS)}")
     for number, cells in enumerate(lines[1:], 2):
@@ -165,7 +171,9 @@ def _json(path: Path, kind: type[Any]) -> Any:
 def _lead(row: dict[str, Any], place: str) -> Lead:
     if set(row) != set(COLUMNS):
         raise UserError(f"{place}: found {', '.join(row)}; expected {', '.join(COLUMNS)}")
-    countries = tuple(name.strip() for name in str(row["country"]).split(";"))
+    if not isinstance(row["country"], str):
+        raise UserError(f"{place}: country: found {row['country']!r:.60}; expected a name")
+    countries = tuple(name.strip() for name in row["country"].split(";"))
     if not all(countries):
         raise UserError(f"{place}: a country without a name; expected one, or several between semicolons")
     n = _count(row["n"], f"{place}: n")
@@ -176,17 +184,23 @@ def _lead(row: dict[str, Any], place: str) -> Lead:
 
 
 def _count(value: Any, place: str) -> int:
+    count = _whole(value)
+    if count is None:
+        raise UserError(f"{place}: found {str(value).strip()!r:.60}; expected a whole number")
+    return count
+
+
+def _whole(value: Any) -> int | None:
+    """A whole number as a table writes it; None for anything else, and for one that counts nothing on earth."""
     text = str(value).strip()
-    if isinstance(value, bool) or not (text.isascii() and text.isdigit()):
-        raise UserError(f"{place}: found {text!r}; expected a whole number")
-    return int(text)
+    good = not isinstance(value, bool) and text.isascii() and text.isdigit() and len(text) <= 18
+    return int(text) if good else None
 
 
 def _hits(value: Any, n: int, place: str) -> tuple[int, int]:
     """Least and greatest number of hits that a count, or a rate as printed, stands for."""
-    text = str(value).strip()
-    if not isinstance(value, bool) and text.isascii() and text.isdigit():
-        hits = int(text)
+    text, hits = str(value).strip(), _whole(value)
+    if hits is not None:
         if hits > n:
             raise UserError(f"{place}: {hits} hits in {n} comparisons; expected at most {n}")
         return hits, hits
@@ -226,10 +240,11 @@ def _share(row: dict[str, Any], path: Path) -> Share:
 
 
 def _unit(value: Any, place: str) -> Fraction:
-    try:
-        number = Fraction(str(value).strip())
-    except (ValueError, ZeroDivisionError):
-        number = Fraction(-1)
-    if isinstance(value, bool) or not 0 <= number <= 1:
-        raise UserError(f"{place}: found {value!r}; expected a number from 0 to 1")
-    return number
+    """A decimal as written, exact. (An exponent of millions would take as long to expand.)"""
+    number = Decimal(-1)
+    with suppress(InvalidOperation):
+        number = Decimal(str(value).strip())
+    good = number.is_finite() and 0 <= number <= 1 and number.as_tuple().exponent >= -60  # type: ignore[operator]
+    if isinstance(value, bool) or not good:
+        raise UserError(f"{place}: found {value!r:.60}; expected a number from 0 to 1")
+    return Fraction(number)

@@ -254,7 +254,9 @@ def test_a_mistake_is_one_sentence_and_writes_nothing(mistake, run, demo, tmp_pa
     assert not (tmp_path / "ledger.jsonl").exists()
 
 
-@pytest.mark.parametrize("day", ["2026-06-30T23:59:59", "tomorrow", "yesterday", "2026-02-30", "2026"])
+@pytest.mark.parametrize(
+    "day", ["2026-06-30T23:59:59", "tomorrow", "yesterday", "2026-02-30", "2026", "0001-01-01T00:00:00+01:00"]
+)
 def test_as_of_neither_a_day_nor_an_instant(day, run, demo):
     done = run("predict", demo, "--as-of", day)
     assert done.returncode == 2

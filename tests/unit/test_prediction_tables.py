@@ -92,6 +92,11 @@ BAD = {
     "another alphabet's digits": ("France,١٠٠,1,1\n", "row 1: n: found"),
     "a country twice": ("France,100,50,60\nFrance,100,50,60\n", "France stands twice"),
     "a country twice in a sum": ("France; France,100,50,60\n", "France stands twice"),
+    "a country twice in other letters": ("France,100,50,60\nfrance,100,50,60\n", "France stands twice"),
+    "a country twice with other blanks": ("Sri  Lanka,1,1,1\nSri Lanka,1,1,1\n", "Sri  Lanka stands twice"),
+    "more digits than can be": (f"France,{'9' * 5000},1,1\n", "row 1: n: found '999"),
+    "more hits than can be": (f"France,100,{'9' * 5000},1\n", "row 1: human: "),
+    "a cell that no reader takes": (f"{'x' * 200_000},1,1,1\n", "not CSV: field larger"),
     "no country": (" ,100,50,60\n", "row 1: a country without a name"),
     "twelve, and none is France": (TWELVE, "12 countries without France and India"),
     "thirteen countries": (TWELVE + "K,1,1,1\n", "13 countries; the rule has 12"),
@@ -132,6 +137,14 @@ def test_json_of_another_shape(text, cubes, tmp_path):
         read_evidence(path, cubes["p1"])
 
 
+@pytest.mark.parametrize("country", ["null", "7", '["France"]', "{}"])
+def test_a_country_in_json_is_a_name(country, cubes, tmp_path):
+    path = tmp_path / "counts.json"
+    path.write_text(f'[{{"country": {country}, "n": 9, "human": 5, "judge": 5}}]', encoding="utf-8")
+    with pytest.raises(UserError, match=r"row 1: country: found .*; expected a name"):
+        read_evidence(path, cubes["p1"])
+
+
 def share_file(folder: Path, **changes: object) -> Path:
     path = folder / "share.json"
     path.write_text(json.dumps(SHARE | changes), encoding="utf-8")
@@ -154,6 +167,9 @@ def test_a_share_is_read_exactly(cubes, tmp_path):
         ({"high": 1.2}, "high: found '1.2'; expected a number from 0 to 1"),
         ({"share": "1/0"}, "share: found '1/0'"),
         ({"low": float("nan")}, "low: found 'NaN'"),
+        ({"low": "1e-99999999"}, "low: found '1e-99999999'"),  # exact, it would have a hundred million digits
+        ({"high": "1e999999999"}, "high: found '1e999999999'"),
+        ({"high": "9" * 100_000}, "high: found '999"),
         ({"level": 0.9}, "expected 0.95"),
         ({"countries": 1}, "at least two"),
         ({"items": 0}, "at least two"),
@@ -180,7 +196,7 @@ def test_an_instant_without_a_zone(text):
         read_instant(text, "--released")
 
 
-@pytest.mark.parametrize("text", ["", "soon", "2027-06-31T00:00:00Z", "30.06.2027"])
+@pytest.mark.parametrize("text", ["", "soon", "2027-06-31T00:00:00Z", "30.06.2027", "9999-12-31T23:59:59-01:00"])
 def test_no_instant(text):
     with pytest.raises(UserError, match="expected an instant such as"):
         read_instant(text, "--released")
