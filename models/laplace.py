@@ -21,7 +21,7 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 CLOSE = 1e-3  # twice what a further Newton step would add to the log density
-STEPS = 100  # of Newton's method, those that are halved counted again
+STEPS = 200  # of Newton's method, those that are halved counted again
 SYMMETRIC: dict[str, Any] = {"diag_pivot_thresh": 0, "options": {"SymmetricMode": True, "Equil": False}}
 
 
