@@ -3,9 +3,10 @@
     {"prev":"<sha256 of the previous raw line>","n":12,"at":"2026-11-29T10:00:00Z","kind":"check","body":{...}}
 
 The hash is that of the raw bytes without the line's end, so verifying parses nothing. `<ledger>.head` holds the number
-and hash of the last line; it is replaced after each append, so that lines missing from the end are seen too. What the
-file holds beyond its head is an append that was never reported as written: one line that chains is adopted by the next
-append, and a torn one is moved aside. Everything else that contradicts the chain is an IntegrityError.
+and hash of the last line, so that lines missing from the end are seen too. An append first writes the head that will be
+into `<ledger>.head.new`, then the line, and then puts the one in the other's place. What the file holds beyond its head
+is thus an append that was never reported as written: the one line announced there is adopted by the next append, and a
+torn one is moved aside. Everything else that contradicts the chain is an IntegrityError.
 
 A chain shows that nothing was changed after its head became known to somebody else. Whoever can write both files can
 rewrite both: commit the head, or have it timestamped, to rule that out.
@@ -113,6 +114,7 @@ def open_ledger(path: Path) -> Ledger:
     """Read and verify; empty where there is none. Raises IntegrityError naming the entry and what happened to it."""
     before = _read_head(path)
     data = _read(path)
+    announced = _read_announced(path)  # in this order: while the head is still the one before, so is what it announces
     after = _read_head(path)  # another process may have appended in between
     if before is None:
         if data and after is None:
@@ -122,7 +124,13 @@ def open_ledger(path: Path) -> Ledger:
             )
         before = Head(0, NOTHING)
     *lines, torn = data.split(b"\n")
-    return _verified(path, lines, torn, before, after or before)
+    ledger = _verified(path, lines, torn, before, after or before)
+    if ledger.adopted and ledger.head != announced:
+        raise IntegrityError(
+            f"{path}: entry {ledger.head.n} stands beyond the head and no append announced it: it was inserted, or the "
+            "head is an old one; restore both from a copy"
+        )
+    return ledger
 
 
 def append(path: Path, kind: Kind, body: dict[str, Any], tell: Callable[[str], None] = print) -> Entry:
@@ -135,11 +143,12 @@ def append(path: Path, kind: Kind, body: dict[str, Any], tell: Callable[[str], N
         head = _recover(path, tell)
         entry = Entry(head.n + 1, now(), kind, body)
         line = _line(entry, head.sha256)
+        _announce(path, Head(entry.n, hashlib.sha256(line).hexdigest()))
         with path.open("ab") as file:
             file.write(line + b"\n")
             file.flush()
             os.fsync(file.fileno())
-        _write_head(path, Head(entry.n, hashlib.sha256(line).hexdigest()))
+        _adopt(path)
     return entry
 
 
@@ -195,26 +204,49 @@ def _read(path: Path) -> bytes:
         raise UserError(f"{path}: cannot be read ({error.strerror}); name another ledger with --ledger") from None
 
 
+def _announced_path(path: Path) -> Path:
+    return path.with_name(path.name + ".head.new")
+
+
 def _read_head(path: Path) -> Head | None:
     text = _read(_head_path(path)).decode("utf-8", "replace")
     if not text:
         return None
-    match = re.fullmatch(r'\{"n": ([0-9]{1,18}), "sha256": "([0-9a-f]{64})"\}\n', text)
-    if match is None:
+    head = _parsed_head(text)
+    if head is None:
         raise IntegrityError(
             f"{_head_path(path)}: found {text[:80]!r}; expected the number and sha256 of the last entry"
         )
-    return Head(int(match[1]), match[2])
+    return head
 
 
-def _write_head(path: Path, head: Head) -> None:
-    draft = path.with_name(path.name + ".head.new")
-    with draft.open("w", encoding="utf-8", newline="") as file:
+def _read_announced(path: Path) -> Head | None:
+    """The head of an append that is under way or was interrupted; None where that was not yet written out."""
+    return _parsed_head(_read(_announced_path(path)).decode("utf-8", "replace"))
+
+
+def _parsed_head(text: str) -> Head | None:
+    match = re.fullmatch(r'\{"n": ([0-9]{1,18}), "sha256": "([0-9a-f]{64})"\}\n', text)
+    return Head(int(match[1]), match[2]) if match else None
+
+
+def _announce(path: Path, head: Head) -> None:
+    with _announced_path(path).open("w", encoding="utf-8", newline="") as file:
         file.write(head.text())
         file.flush()
         os.fsync(file.fileno())
-    os.replace(draft, _head_path(path))
     _sync_folder(path.parent)
+
+
+def _adopt(path: Path) -> None:
+    """Put the head that was announced in its place."""
+    os.replace(_announced_path(path), _head_path(path))
+    _sync_folder(path.parent)
+
+
+def _write_head(path: Path, head: Head) -> None:
+    _announce(path, head)
+    _adopt(path)
 
 
 def _sync_folder(folder: Path) -> None:
@@ -258,7 +290,7 @@ def _recover(path: Path, tell: Callable[[str], None]) -> Head:
         os.truncate(path, sum(len(line) + 1 for line in ledger.lines))
         tell(f"{path}: an append that was interrupted left {len(ledger.torn)} bytes; they were moved to {aside.name}")
     if ledger.adopted:
-        _write_head(path, ledger.head)
+        _adopt(path)
         tell(f"{path}: entry {ledger.head.n} was written whole and never reported; it is kept")
     return ledger.head
 

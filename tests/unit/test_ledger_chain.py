@@ -145,18 +145,48 @@ def test_the_first_steps_do_crash(path, monkeypatch):
                 append(path, "observation", {"number": 0}, quiet)
 
 
-def test_a_whole_line_beyond_the_head_is_kept_and_said(path):
+def test_a_whole_line_beyond_the_head_is_kept_and_said(path, monkeypatch):
     fill(path, 2)
-    head = path.with_name("ledger.jsonl.head")
-    old = head.read_text()
-    fill(path, 1)
-    head.write_text(old)
+    with monkeypatch.context() as patch:
+        crash_at(patch, "replace", 1)
+        with pytest.raises(Crash):
+            fill(path, 1)
     chain = verify(path)
     assert (chain.adopted, len(chain.lines)) == (True, 3)
     told: list[str] = []
     append(path, "check", {}, told.append)
     assert told == [f"{path}: entry 3 was written whole and never reported; it is kept"]
     assert (verify(path).adopted, len(verify(path).lines)) == (False, 4)
+
+
+def next_line(path: Path, kind: str = "resolution", body: str = '{"outcome":"confirmed"}') -> bytes:
+    """A line that chains to the last one, as anybody can write it."""
+    last = path.read_bytes().split(b"\n")[-2]
+    prev, n = hashlib.sha256(last).hexdigest(), json.loads(last)["n"] + 1
+    return f'{{"prev":"{prev}","n":{n},"at":"2026-11-29T10:00:00Z","kind":"{kind}","body":{body}}}\n'.encode()
+
+
+def test_a_line_that_chains_and_that_no_append_announced_was_inserted(path, monkeypatch):
+    """The ledger's file alone was edited: by a line of another's making, after whole appends or a crashed one."""
+    fill(path, 2)
+    whole = path.read_bytes()
+    path.write_bytes(whole + next_line(path))
+    for use in (verify, open_ledger, lambda path: append(path, "check", {}, quiet)):
+        with pytest.raises(IntegrityError, match="entry 3 stands beyond the head and no append announced it"):
+            use(path)
+    path.write_bytes(whole)
+    with monkeypatch.context() as patch:
+        crash_at(patch, "fsync", 3)  # announced; its line is the third to be synchronised
+        with pytest.raises(Crash):
+            fill(path, 1)
+    assert verify(path).adopted
+    path.write_bytes(whole)  # the announced line is gone
+    path.write_bytes(whole + next_line(path))
+    with pytest.raises(IntegrityError, match="entry 3 stands beyond the head"):
+        verify(path)
+    path.write_bytes(whole)
+    fill(path, 1)
+    assert verify(path).head.n == 3
 
 
 def test_a_line_torn_at_any_byte_is_moved_aside_and_said(path):
