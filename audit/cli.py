@@ -256,7 +256,7 @@ def twin(out: Path, seed: int) -> None:
 def write_json(path: Path, content: dict[str, Any]) -> None:
     """Write a whole file or none of it; what cannot be written to is a UserError. Devices and pipes are written to."""
     target = Path(os.path.realpath(path))  # a link stays one
-    part = target.with_name(f"{target.name}.{os.getpid()}.part")
+    part = target.parent / f"{target.name}.{os.getpid()}.part"
     try:
         special = target.exists() and not target.is_file()
         with (target if special else part).open("w", encoding="utf-8") as file:

@@ -100,7 +100,7 @@ def _bytes(path: Path) -> bytes:
 def put(path: Path, text: str) -> None:
     """Writes the whole file or none of it; a device or a pipe is written to. Raises UserError."""
     target = Path(os.path.realpath(path))  # a link stays one
-    part = target.with_name(f"{target.name}.{os.getpid()}.part")
+    part = target.parent / f"{target.name}.{os.getpid()}.part"
     special = target.exists() and not target.is_file()
     try:
         (target if special else part).write_text(text, encoding="utf-8", newline="")

@@ -156,10 +156,11 @@ def test_folder_without_permission(countback, paper, tmp_path):
         locked.chmod(stat.S_IRWXU)
 
 
-def test_json_into_a_missing_folder(countback, paper, tmp_path):
-    done = countback("check", paper, "--offline", "--json", tmp_path / "nowhere" / "out.json")
-    assert done.returncode == 2
-    assert "cannot be written" in done.stderr
+@pytest.mark.parametrize("target", ["nowhere/out.json", ".", "/"])
+def test_json_where_no_file_can_be(countback, paper, target):
+    done = countback("check", paper, "--offline", "--json", target)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{target}: cannot be written" in done.stderr
 
 
 class TestReleasedFiles:
