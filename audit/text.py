@@ -13,6 +13,7 @@ import click
 from countback.audit.run import Run
 from countback.audit.words import visible
 from countback.claims.coverage import STATUSES, UNBOUND, Found
+from countback.claims.registry import Paper, list_papers
 from countback.claims.verdict import FINDINGS, UNCHECKED, VERDICTS, Verdict
 
 if TYPE_CHECKING:
@@ -142,19 +143,22 @@ def _unchecked(run: Run) -> Iterator[str]:
         yield click.style("NOT CHECKED: nothing", bold=True)
         return
     yield click.style("NOT CHECKED", bold=True)
-    pinned = {paper.id for paper in run.papers if any(release.files for release in paper.releases)}
+    papers = {paper.id: paper for paper in run.papers}
     for (paper, reason), verdicts in reasons.items():
-        yield _wrap(f"{paper}: {len(verdicts)} {reason}{_next_step(paper, reason, verdicts, paper in pinned)}", 2)
+        yield _wrap(f"{paper}: {len(verdicts)} {reason}{_next_step(papers[paper], reason, verdicts)}", 2)
 
 
-def _next_step(paper: str, reason: str, verdicts: list[Verdict], pinned: bool) -> str:
+def _next_step(paper: Paper, reason: str, verdicts: list[Verdict]) -> str:
+    pins = [pin for release in paper.releases for pin in release.files]
     if reason == "archive absent":
-        if not pinned:
+        if not pins:
             return ": " + verdicts[0].reason.partition(": ")[2]
-        return f"; to check: countback fetch {paper}, or countback check {paper} --data DIR"
+        name = paper.id if paper.folder in list_papers() else paper.folder  # the user's own is found by no id
+        fetch = f"countback fetch {name}, or " if any(pin.url for pin in pins) else ""
+        return f"; to check: {fetch}countback check {name} --data DIR"
     if reason == "unverified data":
         agree = sum(v.agrees is True for v in verdicts)
-        why = "the file is not the one that was pinned" if pinned else "no pin says what the released files are"
+        why = "the file is not the one that was pinned" if pins else "no pin says what the released files are"
         return f"; {agree} of them agree, which proves nothing: {why}"
     if reason == "synthetic data":
         agree = sum(v.agrees is True for v in verdicts)

@@ -571,6 +571,17 @@ class TestRecipes:
         result = run("check", paper, "--offline", "--json", "-")
         assert self.verdict(result)["reason"].startswith("archive absent")
 
+    def test_the_command_that_would_check_it_finds_the_users_folder(self, run, paper, data):
+        self.recipes(paper, "return Recount(2)")
+        elsewhere = paper.rename(paper.parent / "elsewhere")
+        _, out, _ = run("check", elsewhere, "--offline")
+        assert f"demo: 1 archive absent; to check: countback check {elsewhere} --data DIR" in " ".join(out.split())
+        append(elsewhere / "releases.toml", 'url = "http://127.0.0.1:9/x.json"\n')
+        _, out, _ = run("check", elsewhere, "--offline")
+        assert f"; to check: countback fetch {elsewhere}, or countback check {elsewhere} --data DIR" in " ".join(
+            out.split()
+        )
+
     @pytest.mark.parametrize("text", ["def tally(data:\n", "x = '\0'\n", "(" * 5000, "def print(data): ...\n"])
     def test_what_is_no_recipe(self, run, paper, data, text):
         (paper / "recipes.py").write_text(text)
