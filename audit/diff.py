@@ -84,10 +84,14 @@ def load_run(name: str, path: Path, which: str = "named") -> dict[str, Any]:
             "the last run that countback check --record kept"
         )
     try:
-        told = json.loads(read_text(Path(name)))
+        told = json.loads(read_text(Path(name)), parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         raise UserError(f"{name}: not JSON: {error}; expected the file of countback check --json") from None
     return _checked(told, name)
+
+
+def _no_constant(word: str) -> None:
+    raise ValueError(f"{word} is no JSON number")
 
 
 def _from_ledger(number: int, path: Path, which: str) -> Any:
@@ -114,8 +118,11 @@ def _checked(told: Any, name: str) -> dict[str, Any]:
         found = told.get("schema") if isinstance(told, dict) else type(told).__name__
         raise UserError(f"{name}: found schema {found!r}; expected {SCHEMA!r}, as countback check --json writes it")
     verdicts, inputs = (_objects(told.get(key), *keys) for key, keys in _SHAPE.items())
-    if verdicts is None or inputs is None:
-        raise UserError(f"{name}: expected lists of verdicts and inputs; write it anew with countback check --json")
+    if verdicts is None or inputs is None or not isinstance(told.get("kit", {}), dict):
+        raise UserError(
+            f"{name}: expected lists of verdicts and inputs, and the kit's versions; write it anew with countback "
+            "check --json"
+        )
     ids = [one["id"] for one in verdicts]
     if len(set(ids)) < len(ids):
         twice = Counter(ids).most_common(1)[0][0]
@@ -124,8 +131,10 @@ def _checked(told: Any, name: str) -> dict[str, Any]:
 
 
 def _objects(found: Any, *keys: str) -> list[dict[str, Any]] | None:
-    """A list of objects with these keys, or None."""
-    good = isinstance(found, list) and all(isinstance(one, dict) and set(keys) <= set(one) for one in found)
+    """A list of objects with text under these keys, or None."""
+    good = isinstance(found, list) and all(
+        isinstance(one, dict) and all(isinstance(one.get(key), str) for key in keys) for one in found
+    )
     return found if good else None
 
 
@@ -179,7 +188,7 @@ def _inputs(first: dict[str, Any], second: dict[str, Any]) -> Iterator[Moved]:
 
 
 def _kit(first: dict[str, Any], second: dict[str, Any]) -> Iterator[Moved]:
-    before, after = (dict(run.get("kit") or {}) for run in (first, second))
+    before, after = (run.get("kit", {}) for run in (first, second))
     for name in sorted(before.keys() | after.keys()):
         if before.get(name) != after.get(name):
             yield Moved(name, "version", before.get(name, "none"), after.get(name, "none"))

@@ -86,13 +86,13 @@ class Ledger:
         for n in range(count, 0, -1) if newest_first else range(1, count + 1):
             line = self.lines[n - 1]
             if line.startswith(wanted, _BEFORE_KIND + len(str(n))):
-                yield _entry(line)
+                yield _entry(self.path, n, line)
 
     def entry(self, n: int) -> Entry:
         """Entry number n, counted from 1. Raises UserError for a number that it does not have."""
         if not 1 <= n <= len(self.lines):
             raise UserError(f"{self.path}: no entry {n}; it holds {len(self.lines)}")
-        return _entry(self.lines[n - 1])
+        return _entry(self.path, n, self.lines[n - 1])
 
 
 def now() -> datetime:
@@ -183,9 +183,23 @@ def _line(entry: Entry, prev: str) -> bytes:
     return f'{{"prev":"{prev}","n":{entry.n},"at":"{at}","kind":"{entry.kind}","body":{body}}}'.encode()
 
 
-def _entry(line: bytes) -> Entry:
-    told = json.loads(line)
-    return Entry(told["n"], datetime.fromisoformat(told["at"]), told["kind"], told["body"])
+def foreign(path: Path, n: int, why: str) -> IntegrityError:
+    """The error for an entry whose hash is right and that says what no append of this kit writes."""
+    return IntegrityError(
+        f"{path}: entry {n} follows the chain and is not what countback writes ({why}): it was made by hand, or by "
+        "another version; restore it from a copy"
+    )
+
+
+def _entry(path: Path, n: int, line: bytes) -> Entry:
+    try:
+        told = json.loads(line)
+        at, body = datetime.fromisoformat(told["at"]), told["body"]
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise foreign(path, n, f"{type(error).__name__}: {error}") from None
+    if at.tzinfo is None or not isinstance(body, dict):
+        raise foreign(path, n, "a time without a zone, or a body that is no object")
+    return Entry(n, at, told["kind"], body)
 
 
 # --- files --------------------------------------------------------------------------------------------------------

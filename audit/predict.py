@@ -9,12 +9,12 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from countback.audit.ledger import Entry, Ledger
+from countback.audit.ledger import Entry, Kind, Ledger, foreign
 from countback.audit.recount import paper_module
 from countback.audit.run import Absent, Data, Located
 from countback.audit.sources import Sources
@@ -22,6 +22,7 @@ from countback.claims.decision import OPEN, OVERDUE, VOID, Decision
 from countback.claims.prediction import (
     Amendment,
     ForecastSpec,
+    Part,
     Prediction,
     PrintedSpec,
     check_words,
@@ -33,6 +34,7 @@ from countback.claims.resolve_share import ShareRule
 from countback.claims.settling import Counted, check_countries, printed_leads, read_instant
 from countback.claims.spec import PaperSpec, read_toml
 from countback.fetch.errors import UserError
+from pydantic import AwareDatetime, BaseModel, Field, StrictBool, StrictInt, StrictStr, ValidationError
 
 if TYPE_CHECKING:
     from countback.claims.outlook import Outlook
@@ -165,7 +167,7 @@ def statuses(
 
     `forecasting`: with a forecast made now of each that is still open on the data at hand.
     """
-    entries = about(chain.entries("resolution", "amendment"))
+    entries = about(chain, "resolution", "amendment")
 
     def until(prediction: Prediction, kind: str) -> tuple[Entry, ...]:
         held = entries.get(prediction.full_id, [])
@@ -181,10 +183,63 @@ def statuses(
     return found
 
 
-def about(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
-    """Entries by the prediction they are about."""
+_Exact = Annotated[str, Field(pattern=r"^-?[0-9]{1,400}(/[1-9][0-9]{0,400})?$")]
+
+
+class _Value(BaseModel):
+    name: StrictStr
+    low: _Exact
+    high: _Exact
+    n: StrictInt
+
+
+class _Criterion(BaseModel):
+    id: StrictStr
+    holds: StrictBool | None
+    values: list[_Value]
+
+
+class _Resolution(BaseModel):
+    prediction: StrictStr
+    outcome: Literal["confirmed", "broken", "both", "neither", "void"]
+    happened: AwareDatetime | Literal[""]
+    source: StrictStr
+    reason: StrictStr
+    criteria: list[_Criterion]
+
+
+class _Amendment(BaseModel):
+    prediction: StrictStr
+    part: Part
+    on: date
+    reason: StrictStr
+    was: StrictStr
+    now: StrictStr
+    text: StrictStr
+
+
+class _Registration(BaseModel):
+    prediction: StrictStr
+    wording: StrictStr
+    resolver: StrictStr
+
+
+_FORMS: dict[str, type[BaseModel]] = {
+    "resolution": _Resolution,
+    "amendment": _Amendment,
+    "registration": _Registration,
+}
+
+
+def about(chain: Ledger, *kinds: Kind) -> dict[str, list[Entry]]:
+    """Entries of these kinds by the prediction they are about. Raises IntegrityError for a body of another form."""
     found: dict[str, list[Entry]] = {}
-    for entry in entries:
+    for entry in chain.entries(*kinds):
+        try:
+            _FORMS[entry.kind].model_validate(entry.body)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            raise foreign(chain.path, entry.n, f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
         found.setdefault(entry.body["prediction"], []).append(entry)
     return found
 

@@ -76,7 +76,7 @@ def resolve(book: Book, prediction: Prediction, request: Request, path: Path, te
 
 def _checked(book: Book, prediction: Prediction, path: Path) -> list[Entry]:
     """Earlier resolutions, once the ledger and the words are found whole."""
-    entries = about(ledger.open_ledger(path).entries("resolution", "amendment")).get(prediction.full_id, [])
+    entries = about(ledger.open_ledger(path), "resolution", "amendment").get(prediction.full_id, [])
     if prediction.spec.registered is None:
         raise UserError(
             f"{prediction.full_id}: it is not registered; put the line that `countback predict {book.spec.id}` shows "
@@ -227,8 +227,9 @@ def record_run(run: Run, given: Path | None, tell: Tell) -> Entry:
 def register(path: Path, predictions: Iterable[Prediction], tell: Tell) -> None:
     """Keep the whole registered texts in the ledger, once, so that a later change shows both."""
     held = {
-        (entry.body["prediction"], *(sha256_text(entry.body[part]) for part in PARTS))
-        for entry in ledger.open_ledger(path).entries("registration")
+        (name, *(sha256_text(entry.body[part]) for part in PARTS))
+        for name, entries in about(ledger.open_ledger(path), "registration").items()
+        for entry in entries
     }
     for prediction in predictions:
         texts: dict[str, str] = {part: prediction.text(part) for part in PARTS}
@@ -257,11 +258,12 @@ def amend(prediction: Prediction, reason: str, was: Sequence[Path], path: Path, 
     if prediction.spec.registered is None:
         raise UserError(f"{prediction.full_id}: it is not registered, so its words may still change without a record")
     chain = ledger.open_ledger(path)
-    earlier = about(chain.entries("amendment")).get(prediction.full_id, [])
+    earlier = about(chain, "amendment").get(prediction.full_id, [])
     changed = changes(prediction, amendments(earlier))
     if not changed:
         raise UserError(f"{prediction.full_id}: nothing to amend; wording and resolver are those on record")
-    texts: list[str] = [entry.body[part] for entry in chain.entries("registration") for part in PARTS]
+    held = [entry for entries in about(chain, "registration").values() for entry in entries]
+    texts: list[str] = [entry.body[part] for entry in held for part in PARTS]
     texts += [entry.body["text"] for entry in earlier] + [text for file in was for text in _texts(file)]
     known: dict[str, str] = {sha256_text(text): text for text in texts}
     for change in changed:

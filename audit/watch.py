@@ -31,9 +31,10 @@ from countback.audit.ledger import Entry
 from countback.claims.spec import Id, Words, read_toml
 from countback.fetch import upstream
 from countback.fetch.ask import Listing
+from countback.fetch.errors import UserError
 from countback.fetch.licence import github_licence, osf_licence
 from countback.fetch.outcome import Policy
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, TypeAdapter
 
 # The host answered, and what it said will still hold tomorrow; every other state but "seen" may pass by itself.
 SETTLED = ("gone", "expired", "disabled", "moved", "not authorised")
@@ -91,8 +92,10 @@ class Observation:
 
     @classmethod
     def from_entry(cls, entry: Entry) -> Observation:
-        told = entry.body
-        return cls(**{**told, "unread": tuple(told["unread"]), "at": entry.at.date().isoformat()})
+        return _OBSERVATION.validate_python(entry.body | {"at": entry.at.date().isoformat()})
+
+
+_OBSERVATION = TypeAdapter(Observation)
 
 
 @dataclass(frozen=True)
@@ -106,9 +109,14 @@ class Change:
 
 
 def load_places(folder: Path) -> list[Place]:
-    """The places of a paper folder; none where it has no upstream.toml."""
+    """The places of a paper folder; none where it has no upstream.toml. Raises UserError for two of one id."""
     path = folder / "upstream.toml"
-    return read_toml(path, PlacesSpec).place if path.exists() else []
+    places = read_toml(path, PlacesSpec).place if path.exists() else []
+    ids = [place.id for place in places]
+    for name in ids:
+        if ids.count(name) > 1:
+            raise UserError(f'{path}: the id "{name}" stands twice; each place needs one of its own')
+    return places
 
 
 def baseline(paper: str, place: Place) -> Observation | None:
@@ -216,7 +224,13 @@ def carried(now: Observation, history: History | None) -> Observation:
         return now
     before = history.seen
     licence = before.licence if now.licence is None else now.licence
-    return replace(now, shown=before.shown | now.shown, licence=licence)
+    shown = before.shown | {name: _known(before.shown.get(name, {}), told) for name, told in now.shown.items()}
+    return replace(now, shown=shown, licence=licence)
+
+
+def _known(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+    """What is said of an entry now, and what was said before in the place of what could not be read."""
+    return {key: before.get(key) if value is None else value for key, value in now.items()}
 
 
 def compare(now: Observation, history: History | None) -> list[Change]:

@@ -75,7 +75,8 @@ def watch(
 
 
 def _histories(path: Path, places: list[tuple[str, Place]]) -> dict[str, History]:
-    entries = ledger.open_ledger(path).entries("observation", newest_first=True)
+    chain = ledger.open_ledger(path)
+    entries = chain.entries("observation", newest_first=True)
     shown = (baseline(paper, place) for paper, place in places)
     wanted = {f"{paper}/{place.id}" for paper, place in places}
 
@@ -84,7 +85,10 @@ def _histories(path: Path, places: list[tuple[str, Place]]) -> dict[str, History
         for entry in entries:
             if not missing:
                 return
-            one = Observation.from_entry(entry)
+            try:
+                one = Observation.from_entry(entry)
+            except ValueError as error:
+                raise ledger.foreign(path, entry.n, f"{type(error).__name__}") from None
             yield one
             if one.state == "seen":
                 missing.discard(one.place)

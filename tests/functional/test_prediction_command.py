@@ -8,6 +8,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from countback.audit.ledger import Kind, append
 from countback.claims.prediction import load_predictions, registration_line
 from countback.claims.registry import PAPERS
 
@@ -390,6 +391,46 @@ def test_a_broken_ledger_stops_predict(run, demo, tmp_path):
         assert done.returncode == 4
         assert "entry 1 (line 1) was edited" in done.stderr
         assert done.stdout == ""
+
+
+RESOLUTION = {
+    "prediction": "demo/lead", "outcome": "confirmed", "happened": "2026-02-01T00:00:00Z", "source": "s", "reason": "",
+    "data": {}, "criteria": [],
+}  # fmt: skip
+VALUE = {"name": "D", "low": "1/3", "high": "1/3", "n": 3}
+FORGED: dict[str, tuple[Kind, dict, str]] = {
+    "a resolution of nothing": ("resolution", {}, "prediction: Field required"),
+    "an outcome that is none": ("resolution", RESOLUTION | {"outcome": "won"}, "outcome: Input should be"),
+    "no instant": ("resolution", RESOLUTION | {"happened": "soon"}, "happened"),
+    "no zone": ("resolution", RESOLUTION | {"happened": "2026-02-01T00:00:00"}, "happened"),
+    "half a criterion": ("resolution", RESOLUTION | {"criteria": [{"id": "k1"}]}, "criteria.0.holds"),
+    "an amendment of nothing": ("amendment", {"prediction": "demo/lead"}, "part: Field required"),
+} | {
+    f"a value of {low!r}": (
+        "resolution",
+        RESOLUTION | {"criteria": [{"id": "k2", "holds": True, "values": [VALUE | {"low": low}]}]},
+        "criteria.0.values.0.low",
+    )
+    for low in ("much", "1/0", "1e999999999", 0.5, None)
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_an_entry_that_chains_and_that_no_command_wrote(name, run, demo, tmp_path):
+    kind, body, sentence = FORGED[name]
+    append(tmp_path / "ledger.jsonl", kind, body)
+    done = run("predict", demo)
+    assert (done.returncode, done.stdout) == (4, "")
+    assert "entry 1 follows the chain and is not what countback writes" in done.stderr
+    assert sentence in done.stderr
+
+
+def test_a_whole_resolution_is_one(run, demo, state, tmp_path):
+    """What the test above makes worse."""
+    whole = RESOLUTION | {"criteria": [{"id": "k2", "holds": True, "values": [VALUE]}]}
+    append(tmp_path / "ledger.jsonl", "resolution", whole)
+    assert state()["demo/lead"]["state"] == "confirmed"
+    assert "D +0.33 points on 3 comparisons" in run("predict", demo).stdout
 
 
 def test_the_registry_in_one_command(run):

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from countback.audit.ledger import open_ledger
+from countback.audit.ledger import append, open_ledger
 from countback.claims.registry import list_papers
 from countback.fetch.outcome import Policy
 
@@ -175,6 +175,7 @@ def test_no_place_to_look_at(paper, tmp_path, ledger, monkeypatch):
         ('base = "http', 'base = "ftp', "place.0.base"),
         ("since = 2026-10-07", 'since = "some day"', "place.0.since"),
         ('name = "abcde"', 'nmae = "abcde"', "unknown key 'nmae'"),
+        ('id = "preprint"', 'id = "osf"', 'the id "osf" stands twice'),
     ],
 )
 def test_a_mistake_in_upstream_toml(old, new, sentence, watch, paper, ledger):
@@ -193,6 +194,20 @@ def test_a_broken_ledger_stops_it_before_anybody_is_asked(watch, host, ledger):
     done = watch()
     assert done.returncode == 4
     assert "entry 1 (line 1) was edited" in done.stderr
+    assert len(host.log) == asked
+
+
+@pytest.mark.parametrize(
+    "change", [{"state": None}, {"shown": ["a"]}, {"shown": {"a": 7}}, {"unread": 7}, {"place": 7}, None]
+)
+def test_an_observation_that_watch_did_not_write(change, watch, host, ledger):
+    watch()
+    body = bodies(ledger)[-1]
+    asked = len(host.log)
+    append(ledger, "observation", {} if change is None else body | change)
+    done = watch()
+    assert (done.returncode, done.stdout) == (4, "")
+    assert "entry 5 follows the chain and is not what countback writes" in done.stderr
     assert len(host.log) == asked
 
 

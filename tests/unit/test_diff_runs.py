@@ -135,6 +135,11 @@ BROKEN = {
     "verdicts that are none": (json.dumps(run({"id": "a"})), "expected lists of verdicts and inputs"),
     "inputs that are none": (json.dumps(run(inputs=({"file": "a"},))), "expected lists of verdicts and inputs"),
     "a claim twice": (json.dumps(run(verdict("b"), verdict("a"), verdict("a"))), 'the claim "demo/a" stands twice'),
+    "an id that is no text": (json.dumps(run(verdict("a", id=["a"]))), "expected lists of verdicts and inputs"),
+    "no verdict in a verdict": (json.dumps(run(verdict("a", verdict=None))), "expected lists of verdicts and inputs"),
+    "an input without a name": (json.dumps(run(inputs=(file("0") | {"file": 7},))), "expected lists of verdicts"),
+    "versions that are a list": (json.dumps(run(kit=["1"])), "and the kit's versions"),
+    "a number that JSON does not know": (json.dumps(run(verdict("a", gap=float("nan")))), "NaN is no JSON number"),
     "too deep": ("[" * 100_000, "not JSON"),
 }
 

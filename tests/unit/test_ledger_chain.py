@@ -189,6 +189,29 @@ def test_a_line_that_chains_and_that_no_append_announced_was_inserted(path, monk
     assert verify(path).head.n == 3
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        '"at":"2026-11-29T10:00:00Z","kind":"check","body":{]}}',
+        '"at":"2026-11-29T10:00:00Z","kind":"check","body":[{}]}}',
+        '"at":"2026-11-29T10:00:00Z","kind":"check","body":7,"x":{}}',
+        '"at":"2026-13-29T10:00:00Z","kind":"check","body":{}}',
+        '"at":"2026-11-29T10:00:00Q","kind":"check","body":{}}',
+        '"at":"2026-11-29T10:00:00Z","kind":"check","body":' + '{"a":' * 100_000 + "}}",
+    ],
+)
+def test_a_line_that_chains_and_is_no_entry(line, path):
+    """Both files were written by hand."""
+    text = f'{{"prev":"{"0" * 64}","n":1,{line}'
+    path.write_text(text + "\n")
+    head = {"n": 1, "sha256": hashlib.sha256(text.encode()).hexdigest()}
+    path.with_name("ledger.jsonl.head").write_text(json.dumps(head) + "\n")
+    chain = open_ledger(path)
+    for read in (lambda: chain.entry(1), lambda: list(chain.entries("check"))):
+        with pytest.raises(IntegrityError, match="entry 1 follows the chain and is not what countback writes"):
+            read()
+
+
 def test_a_line_torn_at_any_byte_is_moved_aside_and_said(path):
     fill(path, 2)
     whole = path.read_bytes()

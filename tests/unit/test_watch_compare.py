@@ -84,6 +84,16 @@ def test_a_partial_look_claims_nothing_gone_and_is_kept_with_what_was_known():
     assert kinds(after(kept, seen({"a": A}, licence="MIT"))) == [("gone", "b")]
 
 
+def test_a_digest_that_a_host_withholds_for_a_day_is_not_forgotten():
+    """Else a file whose bytes changed on that very day would never be said to have changed."""
+    before = seen({"a": A})
+    without = seen({"a": A | {"sha256": None}, "b": B | {"size": None}}, unread=("a: extra.hashes.sha256: none",))
+    kept = carried(without, History(before, before))
+    assert kept.shown == {"a": A, "b": B | {"size": None}}
+    assert kinds(after(kept, seen({"a": A | {"sha256": "c" * 64}, "b": B}))) == [("bytes", "a")]
+    assert after(kept, seen({"a": A, "b": B})) == []
+
+
 def test_the_first_look_has_nothing_to_compare_with():
     assert compare(seen({"a": A}), None) == []
     assert compare(Observation("demo/osf", "gone"), None) == []
