@@ -28,4 +28,10 @@ def template(name: str, wanted: str, instead: str, *, lstrip_blocks: bool = Fals
         trim_blocks=True,
         lstrip_blocks=lstrip_blocks,
     )
+    environment.filters["sentence"] = sentence
     return environment.get_template(name)
+
+
+def sentence(text: str) -> str:
+    """A clause as a sentence of its own."""
+    return f"{text[:1].upper()}{text[1:]}."

@@ -12,19 +12,22 @@ from pathlib import Path
 
 import numpy as np
 from countback.audit.judge.notes import choice_lines, trap_lines
+from countback.audit.judge.places import LEAN, grid_line, lean_sentences, tests_method, tests_sentence
 from countback.audit.judge.text import (
     COLUMNS,
     comparison_row,
     design_lines,
     flat_caution,
     flat_line,
-    grid_line,
+    present,
     raters_line,
 )
 from countback.audit.judge.tree import Agreement, Audit, Comparison, JudgeReport
-from countback.audit.judge.words import advice_lines, counted, listed, number, points, share, share_with_ends
+from countback.audit.judge.words import advice_lines, counted, glossary, listed, number, points, share, share_with_ends
 from countback.audit.templating import template
 from countback.fetch.errors import UserError
+
+NAMED, BARS = 26, 230  # letters of a name that are shown; pixels that bars need at least
 
 
 @dataclass(frozen=True)
@@ -40,11 +43,13 @@ class Mark:
 
 @dataclass(frozen=True)
 class Picture:
-    """Differences on one scale; `zero` and `ticks` are places and their labels."""
+    """Differences on one scale; `zero` and `ticks` are places and their labels, `width` the least in pixels."""
 
     marks: tuple[Mark, ...]
     zero: float
     ticks: tuple[tuple[float, str], ...]
+    start: float
+    width: int
 
     @property
     def height(self) -> int:
@@ -81,6 +86,12 @@ def page(audit: Audit) -> str:
         flat_line=flat_line,
         raters_line=raters_line,
         grid_line=grid_line,
+        lean_rule=LEAN,
+        lean_sentences=lean_sentences,
+        tests_method=tests_method,
+        tests_sentence=tests_sentence,
+        glossary=glossary(present(audit)),
+        named=NAMED,
         number=number,
         points=points,
         listed=listed,
@@ -104,11 +115,15 @@ def _picture(report: JudgeReport) -> Picture | None:
         return None
     low = min(0.0, *(c.difference.low for c in shown))
     high = max(0.0, *(c.difference.high for c in shown))
-    step = next(s for s in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0) if (high - low) / s <= 8)
+    step = next(s for s in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0) if (high - low) / s <= 6)
     low, high = np.floor(low / step) * step, np.ceil(high / step) * step
 
+    names = 8 * max(len("points"), *(min(len(c.where), NAMED) for c in shown)) + 8  # pixels that names take
+    width = names + BARS
+    start = 100 * names / width
+
     def place(value: float) -> float:
-        return float(26 + 72 * (value - low) / (high - low))  # names take the first quarter
+        return float(start + 5 + (100 - start - 10) * (value - low) / (high - low))
 
     ticks = tuple(
         (place(t), f"{100 * t:+.0f}" if abs(t) > step / 2 else "0") for t in np.arange(low, high + step / 2, step)
@@ -118,7 +133,7 @@ def _picture(report: JudgeReport) -> Picture | None:
              points(c.difference))
         for c in shown
     )  # fmt: skip
-    return Picture(marks, place(0.0), ticks)
+    return Picture(marks, place(0.0), ticks, start, width)
 
 
 def _agreement(row: Agreement) -> list[str]:

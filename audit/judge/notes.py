@@ -109,8 +109,8 @@ _TRAPS: dict[str, Callable[[Mapping[str, Any], str], str]] = {
         + ". It cannot lean differently by country, so its flatness is no finding."
     ),
     "partial": lambda f, who: (
-        f"{who}: answers on {f['asked']:,} of {f['units']:,} units; the others count neither for nor against, and "
-        "say nothing unless the units were chosen at random."
+        f"{who}: answers on {f['asked']:,} of {f['units']:,} units. The others are left out: what is said of it holds "
+        "for them only if its units were chosen at random."
     ),
     "unmatched": lambda f, who: (
         f"{who}: {f['unmatched']:,} of {f['rows']:,} answers are for items without a human label."
@@ -156,7 +156,7 @@ _TRAPS: dict[str, Callable[[Mapping[str, Any], str], str]] = {
         f"({_forms({repr(x): n for x, n in f['forms'].items()}, f['answers'])}) and do not count."
     ),
     "open tabs": lambda f, _: (
-        f"{f['long']:,} of {f['labels']:,} labels took more than an hour (the longest {f['longest'] / 3600:.1f} "
+        f"{f['long']:,} of {f['labels']:,} answers took more than an hour (the longest {f['longest'] / 3600:.1f} "
         "hours): tabs left open. Only medians of times are given."
     ),
     "same text": lambda f, _: (

@@ -8,18 +8,19 @@ from collections.abc import Iterator, Sequence
 import click
 import numpy as np
 from countback.audit.judge.notes import choice_lines, trap_lines
-from countback.audit.judge.tree import (
-    Agreement,
-    Audit,
-    Comparison,
-    CountryTest,
-    Figure,
-    Flat,
-    GridReport,
-    JudgeReport,
-    Lean,
+from countback.audit.judge.places import LEAN, grid_line, lean_sentences, tests_method, tests_sentence
+from countback.audit.judge.tree import Agreement, Audit, Comparison, CountryTest, Flat, JudgeReport
+from countback.audit.judge.words import (
+    advice_lines,
+    counted,
+    glossary,
+    listed,
+    number,
+    points,
+    share,
+    share_with_ends,
+    signed,
 )
-from countback.audit.judge.words import advice_lines, counted, listed, number, points, share, share_with_ends, signed
 from countback.audit.text import width
 from countback.models.identifiability import FEW_ANNOTATORS, explain
 
@@ -32,7 +33,8 @@ def present(audit: Audit) -> str:
     parts = [_advice(audit), _traps(audit), _design(audit)]
     parts += [_judge(audit, report) for report in audit.judges if report.overall is not None]
     parts += [_humans(audit), _countries(audit), _not_concluded(audit), _read(audit)]
-    return "\n".join(line for part in parts for line in part)
+    lines = [line for part in parts for line in part]
+    return "\n".join([*lines, *_glossary(lines)])
 
 
 def _wrap(text: str, indent: int, first: str = "") -> str:
@@ -304,45 +306,23 @@ def _countries(audit: Audit) -> Iterator[str]:
             4,
             "! ",
         )
-    yield _wrap("lean: 0 the first label of the scale, 1 the last, by majority labels, ties averaged", 2)
+    yield _wrap(LEAN, 2)
     for lean in audit.leans:
-        yield from lean_lines(lean, alone=len(audit.leans) == 1)
+        places, *spread = lean_sentences(lean, alone=len(audit.leans) == 1)
+        yield _wrap(places, 4, "- ")
+        for line in spread:
+            yield _wrap(line, 4)
     yield from _tests(audit.tests)
     for grid in audit.grids:
         yield _wrap(grid_line(grid), 4, "- ")
     yield ""
 
 
-def lean_lines(lean: Lean, *, alone: bool) -> Iterator[str]:
-    """Leans of one part: all countries where it is the only part, else the two ends."""
-    shown = sorted(lean.countries.items(), key=lambda pair: pair[1].value)
-    if not alone and len(shown) > 2:
-        shown = [shown[0], shown[-1]]
-    places = ", ".join(f"{country} {_short(figure)}" for country, figure in shown)
-    yield _wrap(f"{_named('lean', lean.part)}: {places}", 4, "- ")
-    if lean.spread.usable:
-        certain = f"{lean.sd:.3f} [{lean.sd_low:.3f}, {lean.sd_high:.3f}]" if np.isfinite(lean.sd) else "undefined"
-        yield _wrap(
-            f"spread {number(lean.spread)}; noise alone reaches {lean.noise_high:.2f} in 5% of draws (p "
-            f"{lean.noise_p:.3f}); standard deviation of countries without noise {certain}; n {lean.spread.n:,}",
-            4,
-        )
-
-
-def _short(figure: Figure) -> str:
-    return number(figure) if figure.usable else f"(too few items: {figure.clusters})"
-
-
 def _tests(tests: Sequence[CountryTest]) -> Iterator[str]:
     """The permutation tests, one line for each question."""
     if not tests:
         return
-    least = 1 / (tests[0].draws + 1)
-    yield _wrap(
-        f"permutation test of each question, {tests[0].draws} shuffles of the countries (p is at least "
-        f"{least:.3f}); corrected over the questions by Benjamini-Hochberg and Bonferroni",
-        2,
-    )
+    yield _wrap(tests_method(tests), 2)
     rows = [
         [test.question or "all", f"{test.n:,}", *(f"{p:.3f}" for p in (test.p, test.bh, test.bonferroni)), ""]
         if np.isfinite(test.p)
@@ -350,24 +330,7 @@ def _tests(tests: Sequence[CountryTest]) -> Iterator[str]:
         for test in tests
     ]
     yield from table(("", "n", "p", "BH", "Bonferroni", ""), rows)
-
-
-def grid_line(grid: GridReport) -> str:
-    """One letter for each country and question, and what it rests on."""
-    of = f" of {listed(grid.questions)}" if any(grid.questions) else ""
-    said = (
-        f"modal grid{of} ({grid.cells} cells): {grid.tied} have ties, {grid.decided_by_tie} hang on one, "
-        f"{grid.unstable} keep their label in under 80% of resamples"
-    )
-    if len(grid.questions) < 2:
-        return f"{said}; {grid.draws} draws"
-    seen, mean, low, high, p = grid.unanimous
-    every, every_mean, every_low, every_high, every_p = grid.all_labels
-    return (
-        f"{said}; of {len(grid.questions)} questions {seen} have one label everywhere (without culture "
-        f"{mean:.1f}, 90% {low} to {high}, p {p:.3f}) and {every} every label ({every_mean:.1f}, {every_low} to "
-        f"{every_high}, p {every_p:.3f}); {grid.draws} draws"
-    )
+    yield _wrap(tests_sentence(tests), 4, "- ")
 
 
 def _not_concluded(audit: Audit) -> Iterator[str]:
@@ -386,10 +349,17 @@ def _read(audit: Audit) -> Iterator[str]:
     of_people = ("annotators per country", "annotator ids", "note: whole numbers written with a decimal")
     of_judges = (line for line in audit.judge_ingest_lines if not line.startswith(of_people))
     for line in (*audit.ingest_lines, *of_judges):
-        yield _wrap(line, 4, "- ")
+        yield _wrap(line.lstrip(), 6 if line.startswith(" ") else 4, "- ")
     yield _wrap(
         f"Intervals are 95%, by resampling items {audit.draws:,} times; seed {audit.seed}. Nothing is concluded "
         "below 20 items.",
         4,
         "- ",
     )
+
+
+def _glossary(lines: Sequence[str]) -> Iterator[str]:
+    yield ""
+    yield _title("WORDS")
+    for word, meaning in glossary("\n".join(lines)):
+        yield _wrap(f"{word}: {meaning}", 4, "- ")

@@ -6,6 +6,7 @@ from them, and no more digits than their number of items supports.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -160,12 +161,14 @@ def _where_behind(facts: Mapping[str, Any]) -> str:
     behind: Sequence[Comparison] = facts["behind"]
     if not behind:
         return ""
+    if facts["countries"] < 2:
+        return f" It was held against one country only, {behind[0].where}."
     worst = min(behind, key=lambda c: c.difference.value)
     chance = facts["countries"] * 0.025
+    where = f"{listed(c.where for c in behind)}; most in " if len(behind) > 1 else ""
     return (
-        f" It is behind in {len(behind)} of {facts['countries']} countries ({listed(c.where for c in behind)}; "
-        f"most in {worst.where}: {points(worst.difference)}, n {worst.n:,}); chance alone would show about "
-        f"{chance:.1f}."
+        f" It is behind in {len(behind)} of {facts['countries']} countries ({where}{worst.where}: "
+        f"{points(worst.difference)}, n {worst.n:,}); chance alone would show about {chance:.1f}."
     )
 
 
@@ -252,9 +255,49 @@ _ADVICE: dict[str, Callable[[Mapping[str, Any]], str]] = {
         f"{f['least']}): a country's result is that of these few people."
     ),
     "low agreement": lambda f: (
-        f"in {len(f['rows'])} of {f['of']} parts alpha stays below {f['limit']}: "
+        f"in {len(f['rows'])} of {f['of']} parts alpha (1: they always agree, 0: as chance would) stays below "
+        f"{f['limit']}: "
         + "; ".join(f"{r.part + ' ' if r.part else ''}{number(r.alpha)}" for r in f["rows"][:_NAMED])
         + (f" and {len(f['rows']) - _NAMED} more" if len(f["rows"]) > _NAMED else "")
         + ". A majority of such labels is a weak reference."
     ),
 }
+
+
+GLOSSARY: tuple[tuple[str, str], ...] = (
+    ("unit", "one item as the annotators of one country labelled it, under one question."),
+    (
+        "held-out human",
+        "each annotator in turn is set apart and held against the label that most of the others gave that unit (the "
+        "reference). The judge is held against the same references. A reference is tied where no label is commonest.",
+    ),
+    (
+        "points",
+        "the judge's rate of matches less the human's, in percentage points; in brackets the 95% interval, outside "
+        "of which these items leave it little room. Wholly above 0 the judge is ahead, wholly below 0 behind, wholly "
+        f"within {100 * CLOSE:.0f} points of 0 close; else it is open who is better.",
+    ),
+    ("kappa", "agreement of two beyond chance: 1 is always, 0 as often as chance would have it."),
+    ("alpha", "the same for any number of annotators (Krippendorff's)."),
+    (
+        "alternative annotator test",
+        "in how many humans' place the judge would match the other humans better than that human does less epsilon, "
+        "the allowance for what people cost.",
+    ),
+    (
+        "lean",
+        "where a country's majority labels lie on the scale, 0 its first label and 1 its last. The spread is the "
+        "highest lean less the lowest; a judge flattens countries where it spreads them less than their humans do.",
+    ),
+    (
+        "p",
+        "how often chance alone would give as much or more; up to 0.05 is commonly called a difference. "
+        "Benjamini-Hochberg (BH) and Bonferroni raise it, because of many questions some look different by chance.",
+    ),
+    ("modal grid", "one label for each country and question (a cell): the commonest of its items' majority labels."),
+)
+
+
+def glossary(text: str) -> list[tuple[str, str]]:
+    """The words of an audit that somebody may not know and that stand in `text`, with what they mean."""
+    return [(word, meaning) for word, meaning in GLOSSARY if re.search(rf"\b{word}s?\b", text, re.IGNORECASE)]

@@ -92,6 +92,20 @@ def test_it_opens_without_a_word_fits_and_is_light_or_dark(open_page, addresses,
     browsing.keep(page, f"{name}-{width}-{scheme}")
 
 
+@pytest.mark.parametrize("width", [320, 1280])
+def test_words_in_the_picture_of_a_judge_stand_beside_each_other(open_page, addresses, width):
+    page = open_page(addresses["judge"], viewport={"width": width, "height": 900})
+    for picture in page.locator("svg").all():
+        boxes = [text.bounding_box() for text in picture.locator("text").all()]
+        around = picture.bounding_box()
+        assert len(boxes) > 8
+        for one in boxes:
+            assert around["x"] <= one["x"]
+            assert one["x"] + one["width"] <= around["x"] + around["width"] + 1
+            beside = [b for b in boxes if b is not one and abs(b["y"] - one["y"]) < one["height"] / 2]
+            assert all(b["x"] >= one["x"] + one["width"] or b["x"] + b["width"] <= one["x"] for b in beside)
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", MAKERS)
 def test_axe_finds_nothing_serious(open_page, addresses, name, scheme):

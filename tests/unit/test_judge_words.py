@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from countback.audit.judge import audit_labels, notes, text, words
+from countback.audit.judge import audit_labels, notes, places, text, words
 from countback.audit.judge.settings import read_settings
-from countback.audit.judge.tree import Figure, Trap, plain
+from countback.audit.judge.tree import Comparison, CountryTest, Figure, Lean, Trap, plain
 from countback.fetch import readers as fetch_readers
 from judge_data import judged, panel, write
 
 AUDIT = Path(words.__file__).parent
+ENDS = ((np.nan, np.nan), (np.nan, np.nan))
 
 
 def figure(value: float, low: float, high: float, clusters: int) -> Figure:
@@ -104,6 +106,51 @@ def test_many_judges_of_whom_it_is_open_share_a_sentence(tmp_path: Path) -> None
             assert any(words.points(told["overall"].difference) in why and name in about + why for about, why in lines)
         least, most = (f"{end(told['needed'] for told in rows_of.values()):,}" for end in (min, max))
         assert number == 2 or f"takes about {least} to {most} items like these instead of 40." in lines[0][1]
+
+
+def test_behind_in_the_only_country_is_said_once() -> None:
+    """A judge of one country is not "behind in 1 of 1 countries", which repeats what stands before."""
+    behind = [Comparison("IN", "skip", 128, 34, 0, 0, 0, 0.73, 0.45, figure(-0.28, -0.47, -0.08, 34), *ENDS, "behind")]
+    assert words._where_behind({"behind": behind, "countries": 1}) == " It was held against one country only, IN."
+    assert words._where_behind({"behind": behind, "countries": 4}) == (
+        " It is behind in 1 of 4 countries (IN: -28 points [-47, -8], n 128); chance alone would show about 0.1."
+    )
+    behind.append(replace(behind[0], where="US", difference=figure(-0.3, -0.5, -0.1, 34)))
+    assert "2 of 4 countries (IN and US; most in US: -30 points [-50, -10], n 128)" in words._where_behind(
+        {"behind": behind, "countries": 4}
+    )
+
+
+def test_the_words_that_stand_in_an_audit_are_explained_and_no_others() -> None:
+    assert [word for word, _ in words.glossary("judge 3 points, 12 units (p 0.004)")] == ["unit", "points", "p"]
+    assert words.glossary("leaning on kappas2 in gpt4_p, of the community") == []
+    assert all(meaning.endswith(".") and meaning.isascii() for _, meaning in words.GLOSSARY)
+
+
+@pytest.mark.parametrize(
+    ("corrected", "said"),
+    [
+        ([0.001], "countries differ by more than shuffled ones"),
+        ([0.06], "shuffled countries differ as much: no difference is shown"),
+        ([0.05, 0.051], "countries differ by more than shuffled ones in 1 of 2 questions (BH up to 0.05); in the "
+         "others no difference is shown"),
+        ([0.01, 0.02, np.nan], "countries differ by more than shuffled ones in 2 of 2 questions (BH up to 0.05)"),
+        ([np.nan], "no question has two countries to compare"),
+    ],
+)  # fmt: skip
+def test_what_permutation_tests_come_to(corrected: list[float], said: str) -> None:
+    tests = [CountryTest(f"q{k}", 10, p / 2, p, p, 999, "") for k, p in enumerate(corrected)]
+    assert places.tests_sentence(tests) == said
+
+
+@pytest.mark.parametrize(("p", "said"), [(0.05, "more than noise"), (0.051, "which noise alone may make")])
+def test_a_spread_says_whether_noise_makes_it(p: float, said: str) -> None:
+    ends = {"US": figure(0.6, 0.5, 0.7, 40), "CN": figure(0.4, 0.3, 0.5, 40), "IN": figure(0.5, 0.4, 0.6, 40)}
+    lean = Lean("", ends, figure(0.2, 0.1, 0.3, 40), 0.05, 0.01, 0.1, 0.08, 0.12, p)
+    where, spread = places.lean_sentences(lean, alone=True)
+    assert where == "lean: CN 0.40 [0.30, 0.50], IN 0.50 [0.40, 0.60], US 0.60 [0.50, 0.70]"
+    assert spread.startswith(f"spread 0.20 [0.10, 0.30], {said}: noise alone reaches 0.12 in 5% of draws (p {p:.3f});")
+    assert "IN" not in places.lean_sentences(lean, alone=False)[0]
 
 
 TABLE = (
