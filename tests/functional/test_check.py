@@ -96,9 +96,7 @@ def test_json_file_is_written_whole(countback, paper, tmp_path):
     done = countback("check", paper, "--offline", "--json", target)
     assert done.returncode == 0
     assert json.loads(target.read_text())["summary"]["consistent"] == 6
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["cache", "demo", "here", "out.json"] or not list(
-        tmp_path.glob("*.part")
-    )
+    assert not list(tmp_path.glob("*.part"))
 
 
 MISTAKES = {

@@ -439,7 +439,7 @@ def test_the_registry_in_one_command(run):
     text = " ".join(done.stdout.split())
     assert "cubes/p1 open, 211 days left (2027-06-30T23:59:59Z)" in text  # 30 of December, 31+28+31+30+31+30
     assert "D +15.07 points on 491 comparisons; +5 or more needed" in text  # 74 / 491
-    assert "forecast: none registered" in text or "forecast: P(" in text
+    assert "forecast: P(confirmed) = 0.816 by hierarchical normal" in text  # as predictions.toml registers it
     assert "cubes/p2 open, no deadline" in text
     assert run("predict", "cubes/p1", "--as-of", "2027-07-01T00:00:00Z").stdout.startswith("cubes/p1  overdue")
 
