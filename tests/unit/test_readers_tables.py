@@ -265,6 +265,13 @@ def test_duplicates_that_agree_are_duplicates(tmp_path: Path) -> None:
     assert report.duplicates.outcomes["drop-both"].agreement is None
 
 
+def test_a_duplicate_costs_nobody_else_a_label(tmp_path: Path) -> None:
+    text = "item,annotator,label\n1,a,yes\n1,b,no\n1,c,no\n2,a,yes\n2,a,no\n2,b,no\n3,c,yes\n"
+    table, _ = read(tmp_path, text, duplicates="drop-both")
+    kept = [(item, who) for item, who, _, label in rows(table) if label is not None]
+    assert kept == [("1", "a"), ("1", "b"), ("1", "c"), ("2", "b"), ("3", "c")]
+
+
 def test_a_blank_beside_a_label_is_no_duplicate(tmp_path: Path) -> None:
     table, report = read(tmp_path, "item,annotator,label\n1,a,yes\n1,a,\n")
     assert report.duplicates is None

@@ -173,7 +173,9 @@ def predicate(name: str, of: list[str], **more: object) -> v.Verdict:
 def test_forensic_predicates():
     n28, n40, n1000 = (operand("28"),), (operand("40"),), (operand("1000"),)
     assert predicate("grim", ["5.19"], n=n28).verdict == "inconsistent"  # 145/28 = 5.178..., 146/28 = 5.214...
+    assert predicate("grim", ["5.19"], n=n28).recounted == "nearest possible mean: 5.18"
     assert predicate("grim", ["5.18"], n=n28).verdict == "consistent"
+    assert predicate("grim", ["5.18"], n=n28).recounted == "possible"
     assert predicate("grim", ["5.19"], n=n1000).verdict == "uninformative"
     assert predicate("grimmer", ["2.00", "1.00"], n=(operand("2"),)).verdict == "inconsistent"  # 1,3 gives 1.41
     assert predicate("debit", ["0.50", "0.10"], n=n40).verdict == "inconsistent"  # 20 of 40 ones: sd 0.506
