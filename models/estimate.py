@@ -22,6 +22,7 @@ from countback.models.resampling import (
     mc_error_quantile,
     percentile_interval,
 )
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 Statistic = Callable[[Floats], Floats]
@@ -89,7 +90,8 @@ class Resampled:
 
         A percentile interval of a range carries that bias twice and can even lie above the value. "simultaneous"
         holds at least its level: the true range is no smaller than the observed one less the range that noise alone
-        reaches (all pairs at once), and no larger than it plus the error of the one pair that is truly extreme.
+        reaches (all pairs at once), and no larger than it plus the error of the one pair that is truly extreme. That
+        is where each value rests on ten clusters or more of its own: the draws of fewer understate their noise.
         """
         known = np.isfinite(self.values)
         if known.sum() < 2:
@@ -169,12 +171,18 @@ def resample(
 
     `totals` (clusters, m) has one row per cluster (see `cluster_totals`), `strata` (clusters,) the stratum of
     each; strata keep their number of clusters. `statistic` maps totals (b, m) to values (b, *S). `n` has
-    shape S or is one count for all.
+    shape S or is one count for all. A value that rests on nothing but the only clusters of their strata, which cannot
+    vary in a draw, has NaN for its draws: that it does not vary must not look like certainty.
     """
-    values = statistic(totals.sum(axis=0, keepdims=True))[0]
+    values = np.asarray(statistic(totals.sum(axis=0, keepdims=True))[0])
+    samples = statistic(bootstrap_totals(totals, draws, rng, strata=strata))
+    alone = _alone(len(totals), strata)
+    if alone.any():
+        rest = statistic(totals[~alone].sum(axis=0, keepdims=True))[0]
+        samples[:, np.isfinite(values) & ~np.isfinite(rest)] = np.nan
     return Resampled(
-        values=np.asarray(values),
-        samples=statistic(bootstrap_totals(totals, draws, rng, strata=strata)),
+        values=values,
+        samples=samples,
         n=np.broadcast_to(np.asarray(n), np.shape(values)),
         unit=unit,
         clusters=len(totals),
@@ -223,6 +231,13 @@ def seed_of(rng: np.random.Generator) -> int | None:
     """The integer `numpy.random.default_rng` was given, if any; a spawned or advanced generator says more than this."""
     entropy = getattr(getattr(rng.bit_generator, "seed_seq", None), "entropy", None)
     return entropy if isinstance(entropy, int) else None
+
+
+def _alone(clusters: int, strata: Ints | None) -> NDArray[np.bool_]:
+    """Which clusters are the only ones of their stratum."""
+    code = np.zeros(clusters, np.int64) if strata is None else np.asarray(strata)
+    _, where, size = np.unique(code, return_inverse=True, return_counts=True)
+    return np.asarray(size[where] == 1)
 
 
 def _starts(ordered: Ints) -> Ints:

@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 from countback.fetch.errors import UserError
 from countback.fetch.labels import HUMAN, JUDGE, LabelTable
-from countback.models.estimate import Estimate, Resampled, cluster_strata, cluster_totals, resample
+from countback.models.estimate import Estimate, Resampled, cluster_strata, cluster_totals, quotient, resample
 from countback.models.resampling import Floats, Ints
 from numpy.typing import NDArray
 
@@ -251,7 +251,7 @@ def _resampled(panel: Panel, table: Floats, draws: int, rng: np.random.Generator
     flat = np.column_stack([np.ones(rows), table.reshape(rows, -1)])
 
     def mean(totals: Floats) -> Floats:
-        return np.asarray(totals[:, 1:] / totals[:, :1]).reshape(-1, *shape)
+        return quotient(totals[:, 1:], np.broadcast_to(totals[:, :1], totals[:, 1:].shape)).reshape(-1, *shape)
 
     return resample(
         cluster_totals(flat, panel.item),

@@ -184,6 +184,25 @@ def test_a_judge_that_never_varies_flattens_completely() -> None:
     assert result.judge.corrected.sd == 0.0
 
 
+def test_a_country_with_a_single_item_says_nothing_about_its_own_noise() -> None:
+    """Its lean cannot vary in a draw, which would look like a country of known lean, far from the others."""
+    rng = np.random.default_rng(5)
+    country = np.repeat([0, 1, 2], [30, 30, 1])
+    label = np.append(rng.integers(0, 2, 60), 0)
+    report = lean_report(tally(np.arange(61), country, label, 2), MAJORITY, draws=200, rng=rng)
+    first, second, alone = report.leans.estimates()
+    assert (alone.value, alone.n) == (1.0, 1)
+    assert alone.interval is not None
+    assert np.isnan([alone.interval.low, alone.interval.high]).all()
+    assert alone.interval.note
+    for other in (first, second):
+        assert other.interval is not None
+        assert other.interval.low < other.value < other.interval.high
+    assert report.spread.value == pytest.approx(1 - min(first.value, second.value))
+    assert report.spread.interval is not None
+    assert np.isnan([report.spread.interval.low, report.noise_p, report.corrected.sd, *report.noise_range]).all()
+
+
 def test_draws_of_the_corrected_ratio_lose_the_noise_of_the_data_and_their_own() -> None:
     rng = np.random.default_rng(3)
     place = np.arange(120)

@@ -117,11 +117,14 @@ def test_items_are_resampled_with_all_their_metrics() -> None:
     panel = Panel(human, np.array([[3.0, 3, 3, 5, 5, 5]]), ("x",), np.array([0, 0, 0, 1, 1, 1]))
     result = compare(panel, draws=500, rng=np.random.default_rng(1)).result
     assert set(np.unique(result.samples[:, 2, 1])) == {0.0, 1.0, 2.0}
-    # With each dialogue its own stratum nothing can vary.
-    fixed = compare(
-        Panel(human, panel.judges, ("x",), panel.item, panel.item), draws=20, rng=np.random.default_rng(1)
-    ).result
-    assert set(np.unique(fixed.samples[:, 2, 1])) == {1.0}
+    # Within strata of two dialogues: errors 0 and 2 in one, 1 and 1 in the other.
+    two = Panel(np.full((4, 3), 3.0), np.array([[3.0, 5, 4, 4]]), ("x",), np.arange(4), np.array([0, 0, 1, 1]))
+    strata = compare(two, draws=500, rng=np.random.default_rng(1)).result
+    assert set(np.unique(strata.samples[:, 2, 1])) == {0.5, 1.0, 1.5}
+    # With each dialogue its own stratum nothing can vary, which is no certainty.
+    fixed = compare(Panel(human, panel.judges, ("x",), panel.item, panel.item), draws=20, rng=np.random.default_rng(1))
+    assert fixed.result.values[2, 1] == 1.0
+    assert np.isnan(fixed.result.samples).all()
 
 
 def test_groups_by_metric() -> None:
