@@ -224,6 +224,17 @@ def balanced(votes: Votes) -> Votes:
     return kept.keep(present[unit] == needed[kept.question])
 
 
+def fewest_items(votes: Votes) -> int:
+    """Items with a label in the country that has the fewest of them, countries without any left out; 0 for no label.
+
+    What a statistic of several countries rests on, however many items they have together.
+    """
+    voted = votes.keep(np.asarray(votes.counts.any(axis=1)))
+    pairs = np.unique(np.stack([voted.country, voted.item]), axis=1)
+    items = np.bincount(pairs[0])
+    return int(items[items > 0].min(initial=len(pairs[0])))
+
+
 def _take(votes: Votes, rows: NDArray[np.intp]) -> Votes:
     return replace(
         votes,

@@ -37,7 +37,7 @@ from countback.models.heldout import (
     reference_tables,
 )
 from countback.models.resampling import bootstrap_intervals
-from countback.models.votes import Votes, balanced, tally
+from countback.models.votes import Votes, balanced, fewest_items, tally
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
@@ -348,7 +348,7 @@ def _flats(study: Study, judge: Judge, report: JudgeReport, inside: Bits, draws:
         if skipped:
             yield Flat(name, len(human.item), None, None, nan, nan, None, nan, skipped)
             continue
-        clusters = found.human.leans.clusters
+        clusters = fewest_items(human)
         yield Flat(
             part=name,
             units=int(found.human.leans.n.sum()),

@@ -23,7 +23,7 @@ from countback.models.nulls import (
 )
 from countback.models.resampling import bootstrap_intervals
 from countback.models.timing import median_seconds
-from countback.models.votes import Votes, balanced, tally
+from countback.models.votes import Votes, balanced, fewest_items, tally
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
@@ -153,7 +153,6 @@ def leans(study: Study, *, draws: int, seed: int) -> Iterator[Lean]:
         report = lean_report(
             votes, MAJORITY_TIES_AVERAGED, draws=draws, rng=np.random.default_rng(seed), scores=_scores(scale)
         )
-        clusters = report.leans.clusters
         figures = {
             study.countries[c]: Figure.from_estimate(e, len(np.unique(votes.item[votes.country == c])))
             for c, e in enumerate(report.leans.estimates())
@@ -162,7 +161,7 @@ def leans(study: Study, *, draws: int, seed: int) -> Iterator[Lean]:
         yield Lean(
             part=name,
             countries=figures,
-            spread=Figure.from_estimate(report.spread, clusters),
+            spread=Figure.from_estimate(report.spread, fewest_items(votes)),
             sd=report.corrected.sd,
             sd_low=report.corrected.ci_low,
             sd_high=report.corrected.ci_high,

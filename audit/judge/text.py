@@ -244,7 +244,9 @@ def flat_line(flat: Flat) -> str:
         if np.isfinite([flat.human_sd, flat.judge_sd]).all()
         else f"{_named('leans', flat.part)}: spread undefined"
     )
-    if not (flat.noise_p <= 0.05):
+    if np.isnan(flat.noise_p):
+        return said + ": no flattening can be read"
+    if flat.noise_p > 0.05:
         return said + f"; noise alone spreads humans so in {share(flat.noise_p, 0)} of draws: no flattening can be read"
     if not flat.ratio.usable:
         return said + f"; their ratio: {number(flat.ratio)}"

@@ -20,7 +20,7 @@ from countback.models.culture import (
     lean_report,
 )
 from countback.models.grid import modal_grid, stability, tie_report
-from countback.models.votes import Votes, balanced, letters, plurality, same_units, tally, votes_of
+from countback.models.votes import Votes, balanced, fewest_items, letters, plurality, same_units, tally, votes_of
 
 A, B, C = 0, 1, 2
 
@@ -227,6 +227,16 @@ def test_only_units_that_everyone_labelled_are_compared() -> None:
     assert dropped == {"no valid judge label": 1, "tied": 1}
     np.testing.assert_array_equal(kept.item, [0, 2, 3, 4])
     np.testing.assert_array_equal(kept.keys(), said.keys())
+
+
+def test_the_country_with_the_fewest_items() -> None:
+    # Items 0 to 2 in country 0, item 0 twice over (two questions); items 0 and 1 in country 2, item 1 without a label.
+    rows = [(0, 0, 0, 1), (0, 0, 1, 1), (1, 0, 0, 1), (2, 0, 0, 1), (0, 2, 0, 1), (1, 2, 0, -1)]
+    item, country, question, label = np.array(rows).T
+    table = tally(item, country, label, 3, question=question)
+    assert fewest_items(table) == 1
+    assert fewest_items(table.keep(table.country == 0)) == 3
+    assert fewest_items(table.keep(table.country == 1)) == 0
 
 
 def test_balanced_keeps_items_seen_everywhere() -> None:

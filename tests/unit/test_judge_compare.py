@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from countback.audit.judge import audit_labels
 from countback.audit.judge.compare import decide
+from countback.audit.judge.places import lean_sentences
 from countback.audit.judge.settings import read_settings
+from countback.audit.judge.text import flat_line
 from countback.audit.judge.tree import Audit
 from countback.models.heldout import Difference
 from countback.models.resampling import Interval
@@ -183,6 +185,25 @@ def test_flattening_needs_a_human_spread_and_answers_by_country(tmp_path: Path) 
     assert flat.ratio.high < 1  # its cuts lie 0.1 apart where the humans' lie 0.5 apart
     assert [flat.skipped for flat in reports["blind"].flat] == ["one answer"]
     assert any(trap.kind == "one answer" and trap.facts["judge"] == "blind" for trap in found.traps)
+
+
+@pytest.mark.parametrize("items", [1, 2, 19])
+def test_a_country_of_few_items_is_far_from_the_others_by_chance_alone(items: int, tmp_path: Path) -> None:
+    """Two items whose humans agree have no noise to be seen; with every other country of forty they are no finding."""
+    rows = [(f"{c}{i}", f"{c}{who}", c, "12"[i % 2]) for c in ("US", "NG") for i in range(40) for who in range(3)]
+    rows += [(f"PK{i}", f"PK{who}", "PK", "2" if i else "1") for i in range(items) for who in range(3)]
+    judge = [(item, "m", country, label) for item, who, country, label in rows if who.endswith("0")]
+    found = audit(write(tmp_path / "l.csv", rows), write(tmp_path / "j.csv", judge, JUDGE))
+    (lean,) = found.leans
+    assert lean.countries["PK"].clusters == lean.spread.clusters == items
+    assert not lean.spread.usable
+    (flat,) = found.judges[0].flat
+    assert flat.ratio is not None
+    assert not flat.ratio.usable
+    said = " ".join([*lean_sentences(lean, alone=True), flat_line(flat)])
+    assert "more than noise" not in said
+    assert "undefined of draws" not in said
+    assert "nan" not in said
 
 
 def test_the_same_seed_gives_the_same_audit(tmp_path: Path) -> None:
