@@ -224,6 +224,9 @@ def test_one_name_in_two_regions_is_one_identity_or_two(tmp_path: Path) -> None:
     found = {printed: r.group_range(data, by="identity", printed=printed) for printed in ("1.000", "4.000", "0.165")}
     assert all(recount.readings == readings for recount in found.values())
     assert [recount.value for recount in found.values()] == [1, 4, 1]  # the one that prints so, else the first
+    for recount in found.values():  # Moro, and by region all three, are one episode each
+        assert recount.interval is None
+        assert recount.notes.count("noise alone gives a range of unknown size: a group has one episode") == 2
 
 
 def test_the_ends_of_losses_over_models(tmp_path: Path) -> None:

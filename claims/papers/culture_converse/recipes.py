@@ -130,7 +130,9 @@ def group_range(data: Data, *, by: str, printed: str) -> Recount:
         found[what] = slices.spread
         low, high = (names[int(end(slices.means.values))] for end in (np.argmin, np.argmax))
         notes.append(f"by {what}: {len(names)} groups, lowest {low}, highest {high}")
-        notes.append(f"noise alone gives a range of {slices.noise_range[0]:.3f} on average")
+        noise = slices.noise_range[0]
+        gives = f"{noise:.3f} on average" if np.isfinite(noise) else "unknown size: a group has one episode"
+        notes.append(f"noise alone gives a range of {gives}")
     readings = {what: spread.value for what, spread in found.items()}
     meets = [what for what, value in readings.items() if parse(printed).interval.covers(Interval.of(Fraction(value)))]
     chosen = found[(meets or list(found))[0]]
@@ -295,9 +297,9 @@ def _dropped(found: Estimate) -> tuple[str, ...]:
 def _estimate(
     rows: Rows, found: Estimate, *columns: str, readings: Mapping[str, float] | None = None, notes: tuple[str, ...] = ()
 ) -> Recount:
-    """An estimate with its own interval."""
+    """An estimate with its own interval, if it has one: a single episode of a group says nothing of its own noise."""
     interval = None
-    if found.interval is not None:
+    if found.interval is not None and np.isfinite([found.interval.low, found.interval.high]).all():
         interval = (found.interval.low, found.interval.high)
         notes += (f"interval: {found.interval.method}, {found.interval.draws:,} draws, seed {found.seed}",)
     return _recount(
