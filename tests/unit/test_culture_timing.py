@@ -113,9 +113,10 @@ def test_a_gap_needs_both_sides() -> None:
 
 
 def test_rollouts_of_one_variation_are_resampled_together() -> None:
-    # Within each side two variations of two equal rollouts: the gap takes the nine values of two such draws.
-    score = np.array([1.0, 1.0, 0.0, 0.0, 5.0, 5.0, 5.0, 5.0])
-    culture, variation = np.repeat([0, 1], 4), np.array([0, 0, 1, 1, 0, 0, 1, 1])
+    # Within each side two variations of twenty equal rollouts: the baseline's draws have mean 0, 1/2, 1/2 or 1. Forty
+    # rollouts drawn one by one would have a mean within 0.16 of 1/2 in 95% of draws.
+    score = np.repeat([1.0, 0.0, 5.0, 5.0], 20)
+    culture, variation = np.repeat([0, 1], 40), np.repeat([0, 1, 0, 1], 20)
     estimate, _ = rollout_gap(score, culture, 0, cluster=variation, draws=300, rng=np.random.default_rng(1))
     assert estimate.interval is not None
     assert (estimate.interval.low, estimate.interval.high) == (-5.0, -4.0)
