@@ -22,6 +22,7 @@ from countback.claims.interval import Interval
 from countback.claims.reported import NotANumber, Reported, parse
 from countback.fetch.errors import UserError
 
+MOST = 1_000_000  # values; a sample of more takes minutes to find
 Sample = tuple[tuple[int, int], ...]  # (a person's total over the items, number of persons with it), highest first
 
 
@@ -65,6 +66,8 @@ def grimmer(mean: str, sd: str, n: int, items: int = 1, within: tuple[int, int] 
         raise NotANumber(f'a mean and a deviation of scores have no unit, and a deviation no sign: "{mean}", "{sd}"')
     if n <= ddof:
         raise UserError(f"a standard deviation with divisor n - {ddof} needs more than {ddof} values, found n = {n}")
+    if n > MOST:
+        raise UserError(f"a mean and a deviation together are checked for up to {MOST:,} values, found n = {n:,}")
     scale = _scale(number, n, items)
     ends = (within[0] * items, within[1] * items) if within else None
     sums = _clip(_integers(number.interval, scale), n, ends)

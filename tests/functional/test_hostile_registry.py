@@ -346,6 +346,18 @@ def test_tables_declared_twice_and_domains(run, paper):
     refused(run("check", paper), "5 is above 1; swap them")
 
 
+@pytest.mark.parametrize(("highest", "verdict"), [("2", "uninformative"), ("3", "consistent")])
+def test_the_domain_of_a_column_says_whether_a_check_could_have_failed(run, paper, highest, verdict):
+    """+1 is 0.5 to 1.5, which meets each of 0, 1 and 2, and not 3."""
+    (paper / "tables" / "t1.csv").write_text("Model,Help,All\nA,+1,1\n")
+    toml = (paper / "paper.toml").read_text().replace('summary = ["Average"]', 'rounded = ["All"]')
+    (paper / "paper.toml").write_text(toml + f'domain = {{ All = ["0", "{highest}"] }}\n')
+    (paper / "claims.toml").write_text("")
+    relation(paper, relation='"sum"', equals='"t1|A|All"')
+    _, out, _ = run("check", paper, "--json", "-")
+    assert [v["verdict"] for v in json.loads(out)["verdicts"]] == [verdict]
+
+
 def test_two_papers_of_one_id(run, paper, tmp_path):
     shutil.copytree(paper, tmp_path / "copy")
     refused(run("check", paper, tmp_path / "copy"), 'both hold a paper "demo"')

@@ -262,6 +262,8 @@ def test_large_inputs_take_no_search() -> None:
     assert grimmer("3.80", "0.58", 10**6, within=(1, 5)).consistent
     assert grimmer("12345.67", "1000000.00", 30).consistent
     assert grim("3.80", 10**12).consistent
+    with pytest.raises(UserError, match="up to 1,000,000 values, found n = 1,000,000,000"):
+        grimmer("3.45", "1.05", 10**9)
 
 
 # --- refusals

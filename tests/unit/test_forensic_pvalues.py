@@ -107,6 +107,9 @@ def test_one_tailed_halves_where_a_tail_can_be_named() -> None:
     assert check_p("t(28) = 2.20, p = .02", one_tailed=True).consistent  # .0362 / 2 = .0181
     assert not check_p("t(28) = 2.20, p = .04", one_tailed=True).consistent
     assert check_p("F(1, 28) = 4.84, p = .02", one_tailed=True).consistent  # 4.84 = 2.20 squared
+    assert check_p("t(28) < 2.20, p = .50", one_tailed=True).consistent  # no effect at all
+    assert not check_p("t(28) < 2.20, p = .52", one_tailed=True).consistent
+    assert check_p("t(28) < 2.20, p = .52").consistent
     for text in ("F(2, 28) = 4.84, p = .02", "chi2(4) = 4.84, p = .02"):
         with pytest.raises(UserError, match="one-tailed p only with 1 degree"):
             check_p(text, one_tailed=True)

@@ -108,6 +108,7 @@ def test_count_share_names_the_counts_that_print_so():
     # 231/565 = 40.88496 prints 40.88 and 232/565 = 41.06195 prints 41.06: nothing prints 40.89
     assert not share("40.89%", "565").meets(parse("40.89%").interval)
     assert share("40.88%", "565").meets(parse("40.88%").interval)
+    assert share("50%", "400") == Interval.of(F("49.5"), F("50.5"))  # 198 to 202 of 400
 
 
 def test_joint_share_adds_whole_counts():
@@ -173,6 +174,9 @@ class TestMoments:
         # 49.5 to 50.5 at 1, at most 31.05 + 18.75 = 49.8 above: at least 50.2 lie at 1, so the median is 1
         shares = [Interval(F("49.5"), F("50.5")), *printed("31.0%", "18.7%")]
         assert VALUES["moment-median"](shares, Extra()) == Interval.of(1)
+        # at least 50.05 at 1, although 49.95 + 2 x 0.05 above could be half; and the other way round
+        assert value("moment-median", "50.1%", "49.9%", "0.0%", "0.0%") == Interval.of(1)
+        assert value("moment-median", "0.0%", "0.0%", "49.9%", "50.1%") == Interval.of(4)
 
     def test_what_cannot_add_to_100_is_a_contradiction(self):
         for texts in (("50%", "20%"), ("60%", "60%"), ("101.0%", "0.0%")):
