@@ -97,11 +97,11 @@ def arithmetic(verdict: Verdict) -> str:
         line += f" Reported {verdict.claim.reported}"
     if verdict.recounted is not None:
         line += f"{',' if verdict.claim.reported else ''} recounted {_number(verdict.recounted)}"
-        if verdict.interval:
+        if verdict.interval and verdict.interval[0] != verdict.interval[1]:
             line += f" (anything from {_number(verdict.interval[0])} to {_number(verdict.interval[1])})"
     if verdict.gap not in (None, "0", 0.0):
         line += f"; {_number(verdict.gap)} beyond rounding"
-    return line + (f". {verdict.reason}" if verdict.reason else "") + "."
+    return line + (f". {verdict.reason[0].upper()}{verdict.reason[1:]}" if verdict.reason else "") + "."
 
 
 def _number(value: object) -> str:

@@ -81,7 +81,7 @@ _TRAPS: dict[str, Callable[[Mapping[str, Any], str], str]] = {
             if f["scores"]
             else "If they stand for labels, say for which: --set \"judge_file.aliases={'ANSWER' = 'LABEL'}\""
         )
-        + ", and choose that before looking at the result. Nothing is concluded from them now."
+        + "; choose it before looking at the result. Nothing is concluded from them now."
     ),
     "weak question": lambda f, who: (
         f"{who} on {f['part']}: its labels agree with the humans' hardly better than chance, kappa "

@@ -14,7 +14,17 @@ from typing import Any
 from xml.etree import ElementTree
 
 from countback.audit.report.data import Line, Section, Told, anchor
-from countback.audit.report.words import MEANINGS, SYMBOLS, expression, missed, next_step, number, span, versions
+from countback.audit.report.words import (
+    MEANINGS,
+    SYMBOLS,
+    expression,
+    missed,
+    next_step,
+    number,
+    relation_words,
+    spread,
+    versions,
+)
 from countback.claims.verdict import AGREEMENT, FINDINGS, UNCHECKED, UNINFORMATIVE, VERDICTS
 
 PAGE = "report.html"
@@ -31,12 +41,13 @@ def sentence(line: Line) -> str:
         said += f" Printed {line.reported}."
     if line.recounted is not None:
         said += f" Recounted {number(line.recounted)}"
-        said += f" ({span(line.recounted_interval)})." if line.recounted_interval else "."
+        said += f" ({spread(line)})." if spread(line) else "."
     if line.evidence.relation and line.verdict in FINDINGS:
-        said += f" {expression(line.evidence)}."
+        how = relation_words(line.evidence)
+        said += f" {how[:1].upper()}{how[1:]}: {expression(line.evidence)}."
     if missed(line):
         said += f" {missed(line)}."
-    return said + (f" {line.reason}." if line.reason else "")
+    return said + (f" {line.reason[0].upper()}{line.reason[1:]}." if line.reason else "")
 
 
 def junit(sections: Sequence[Section], when: datetime) -> str:

@@ -15,7 +15,7 @@ from datetime import date
 from typing import Any
 
 from countback.audit.predict import Status
-from countback.audit.predict_text import criterion_words
+from countback.audit.predict_text import LEGEND, criterion_words
 from countback.audit.report import words
 from countback.audit.report.data import PROVES_NOTHING, Cell, Line, Section, Told, anchor
 from countback.audit.report.drawn import Shown, shown
@@ -61,6 +61,7 @@ def page(told: Told, papers: Sequence[Section], predictions: Sequence[Status], t
         loud=loud(papers),
         counts=verdict_counts([s for s in papers if s.lines]) if told.verdicts else "",
         predictions=predictions,
+        legend=LEGEND if any(isinstance(status.prediction.rule, LeadRule) for status in predictions) else "",
         timeline=timeline([_moment(status) for status in predictions], today) if predictions else "",
         today=today,
         script=script,

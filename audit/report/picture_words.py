@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from countback.claims.pictures import (
@@ -67,10 +68,18 @@ def plain(x: float) -> str:
     return f"{x:.3g}".replace("-", "−")
 
 
+def as_many_places(x: float) -> Write:
+    """Writes numbers beside `x`: with the decimals that give `x` three digits, so that all of them have as many."""
+    places = 0 if x == 0 or not math.isfinite(x) else max(0, 2 - math.floor(math.log10(abs(x))))
+    return lambda y: f"{y:.{min(places, 4)}f}".replace("-", "−")
+
+
 def bar_words(bar: Bar, write: Write) -> str:
     """ "89.8% as printed", or "81.1% [75.6%, 86.5%]", or what is known of it."""
     if bar.printed:
         return f"{bar.printed} as printed"
+    if write is plain and bar.value is not None and bar.low is not None:
+        write = as_many_places(bar.value)
     ends = f" [{write(bar.low)}, {write(bar.high)}]" if bar.low is not None and bar.high is not None else ""
     if bar.value is None:
         return f"undefined{ends}"

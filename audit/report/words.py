@@ -223,6 +223,19 @@ def evidence_words(line: Line, kit: dict[str, str]) -> list[str]:
     return said
 
 
+def blocks(notes: str) -> list[tuple[bool, str]]:
+    """Notes as paragraphs and items of a list (True), whatever lines they were typed in; an item starts with "- "."""
+    found: list[tuple[bool, str]] = []
+    fresh = True
+    for line in map(str.strip, notes.split("\n")):
+        if line.startswith("- ") or (line and (fresh or not found)):
+            found.append((line.startswith("- "), line.removeprefix("- ")))
+        elif line:
+            found[-1] = (found[-1][0], f"{found[-1][1]} {line}")
+        fresh = not line
+    return found
+
+
 def versions(kit: dict[str, str]) -> str:
     return ", ".join(f"{name} {version}" for name, version in kit.items())
 

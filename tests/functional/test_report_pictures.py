@@ -366,7 +366,7 @@ def test_ratios_and_probabilities_have_scales_of_their_own(page, paper):
     (figure,) = figures(page())
     assert [words.removeprefix("a result stored beside the paper. ") for words in described(figure)] == [
         "P(wide | …): no country 0.25, followed 0.5; P(narrow | …): followed 0.75.",
-        "P(wide): flattened over followed 12.3 [3, 40], one over other 0.9 [3, 40].",
+        "P(wide): flattened over followed 12.3 [3.0, 40.0], one over other 0.900 [3.000, 40.000].",
     ]
     assert "<strong>Between 0 and 1</strong>" in figure
     assert "<strong>On a scale of their own</strong>" in figure

@@ -7,7 +7,9 @@ import hashlib
 import pytest
 from countback.audit.report.data import Evidence, anchor
 from countback.audit.report.files import markdown
-from countback.audit.report.words import RELATIONS, address, expression, number, printed_numbers, span
+from countback.audit.report.picture_words import bar_words, plain
+from countback.audit.report.words import RELATIONS, address, blocks, expression, number, printed_numbers, span
+from countback.claims.pictures import Bar
 from countback.claims.predicates import PREDICATES
 from countback.claims.relations import VALUES
 
@@ -73,6 +75,33 @@ def test_addresses_and_numbers():
     assert number(None) == ""
     assert span(("3", "3")) == "3"
     assert span(("-0.5", "0.5")) == "−0.5 to 0.5"
+
+
+def test_notes_are_paragraphs_and_lists_whatever_lines_they_were_typed_in():
+    notes = "One\nparagraph.\nStill it:\n- first\n  item\n- second - with a dash\n\nAnother."
+    assert blocks(notes) == [
+        (False, "One paragraph. Still it:"),
+        (True, "first item"),
+        (True, "second - with a dash"),
+        (False, "Another."),
+    ]
+    assert blocks("") == []
+    assert blocks("\n- only\n") == [(True, "only")]
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "shown"),
+    [
+        (0.808, 0.695, 0.88, "0.808 [0.695, 0.880]"),
+        (0.0503, 0.0352, 0.1, "0.0503 [0.0352, 0.1000]"),
+        (1.7, 1.33, 2.224, "1.70 [1.33, 2.22]"),
+        (-0.194, -0.3, 0.071, "−0.194 [−0.300, 0.071]"),
+        (123.4, 99.6, 1000.0, "123 [100, 1000]"),
+        (0.0, 0.0, 1.0, "0 [0, 1]"),
+    ],
+)
+def test_a_number_and_its_ends_have_as_many_decimals(value, low, high, shown):
+    assert bar_words(Bar("a", "b", value, low, high), plain) == shown
 
 
 def test_an_anchor_is_plain_stable_and_its_own():
