@@ -24,6 +24,7 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 LOCK_NAME = "countback.lock"  # in the cache, beside the files
 ASIDE = "set-aside"
 OWN = (LOCK_NAME, ASIDE)
+_LONGEST = 200  # bytes of a name: set aside, all of it and a digest make one part, and file systems take 255
 _DEVICES = {"con", "prn", "aux", "nul", "conin$", "conout$"}
 _DEVICES |= {device + number for device in ("com", "lpt") for number in "123456789¹²³"}
 
@@ -214,6 +215,8 @@ def _name_problem(name: str) -> str:
     path = PurePosixPath(name)
     if not name or path.is_absolute() or str(path) != name:
         return "empty, absolute or not in its shortest form"
+    if len(name.encode("utf-8", "surrogatepass")) > _LONGEST:
+        return f"longer than {_LONGEST} bytes"
     if any(part in {".", ".."} or part.startswith((".", "-")) or part != part.strip() for part in path.parts):
         return "a part is hidden, starts with a hyphen or has outer spaces"
     if any(ord(char) < 32 or char in '\\:*?"<>|' for char in name):

@@ -61,6 +61,7 @@ def test_what_a_file_is_to_a_pin(pin: Pin, digest: str, size: int, status: str) 
         ({"url": "http://[x/y"}, "url: expected an http or https address"),
         ({"url": "https://example.org:x/y"}, "url: expected an http or https address"),
         ({"url": "https://"}, "url: expected an http or https address"),
+        ({"name": "a/" * 60 + "\u00e9" * 41}, "longer than 200 bytes"),
         ({"name": "countback.lock"}, "the cache itself uses"),
         ({"name": "Set-Aside/a.csv"}, "the cache itself uses"),
     ],
