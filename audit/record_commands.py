@@ -119,12 +119,16 @@ def resolve(
     """Let the rule of a prediction decide on data, and append the outcome to the ledger."""
     from countback.audit import ledger
     from countback.audit.predict import open_books
+    from countback.audit.predict_text import wrap
     from countback.audit.resolve import Request, resolve_all
 
     ordered = tuple(label.strip() for label in labels.split(",")) if labels else ()
     request = Request(data, released, source, reason, outcome, ordered)
     for entry in resolve_all(open_books(names), request, ledger.ledger_path(ledger_file), _say):
         click.echo(f"{entry.body['prediction']}: {entry.body['outcome']} (ledger entry {entry.n})")
+        for row in entry.body["data"].get("rows", ()):
+            for note in row.get("notes", ()):  # of a share: what was left out of its labels
+                click.echo(wrap(note, 2, 2))
 
 
 @predict.command(

@@ -17,7 +17,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -101,6 +102,7 @@ def estimated_share(path: Path, labels: Sequence[str]) -> Rows:
 
     table, _ = read_labels(path, codebook=list(labels))
     human = table.mask(table.kind == HUMAN)
+    _check_listed(human.raw[~human.valid], len(human.raw), labels, path)
     unit = human.item.astype("int64") * len(human.questions) + human.question
     codes = unit, human.country, human.annotator, human.label
     found, plain = country_share(*codes), country_share(*codes, interaction=False)
@@ -120,6 +122,21 @@ def estimated_share(path: Path, labels: Sequence[str]) -> Rows:
     }
     share, low, high = (Fraction(x) for x in (found.share, found.low, found.high))
     return Rows(Share(share, low, high, found.countries, found.items, True), (row,))
+
+
+def _check_listed(others: Iterable[str], total: int, labels: Sequence[str], path: Path) -> None:
+    """Raise UserError for a text that is given too often to be no label: what remains would be decided upon.
+
+    One in a hundred is; fewer (refusals, slips) are left out, which the record counts. An empty cell is no text.
+    """
+    counted = Counter(text.strip() for text in others)
+    del counted[""]
+    for text, n in counted.most_common(1):
+        if 100 * n >= total:
+            raise UserError(
+                f"{path}: {n} of {total} human labels are {text!r:.60}, which is none of {', '.join(labels)}; expected "
+                "every label of the scale in --labels, or a file without these rows"
+            )
 
 
 def printed_leads(printed: Sequence[PrintedSpec]) -> tuple[Lead, ...]:

@@ -68,7 +68,34 @@ def test_the_order_of_the_labels_is_needed(run, tmp_path):
     assert "--labels is missing" in done.stderr
     done = resolve(run, path, "--labels", "X,Y")
     assert done.returncode == 2
-    assert "found no valid label" in done.stderr
+    assert "human labels are '" in done.stderr
+
+
+def spoilt(path: Path, every: int, text: str) -> Path:
+    """The same file with another text for every so many labels."""
+    head, *rows = path.read_text(encoding="utf-8").splitlines()
+    rows = [row[:-1] + text if place % every == 0 else row for place, row in enumerate(rows)]
+    path.write_text("\n".join([head, *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+def test_a_label_that_was_forgotten_stops_it(run, tmp_path):
+    """Without the third label a country that is far off looks much like the others."""
+    path = simulated(tmp_path / "labels.csv", 1.5)
+    done = resolve(run, path, "--labels", "A,B")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "of 2400 human labels are 'C', which is none of A, B; expected every label" in done.stderr
+    spoilt(path, 100, "no answer")  # 24 of 2400 are one in a hundred
+    assert "24 of 2400 human labels are 'no answer'" in resolve(run, path, "--labels", "A,B,C").stderr
+    assert not (tmp_path / "ledger.jsonl").exists()
+
+
+@pytest.mark.parametrize(("every", "text", "missing"), [(120, "no answer", 20), (4, "", 600)])
+def test_labels_that_are_none_are_left_out_and_counted(every, text, missing, run, tmp_path):
+    path = spoilt(simulated(tmp_path / "labels.csv", 1.5), every, text)
+    done = resolve(run, path, "--labels", "A,B,C")
+    assert done.returncode == 0, done.stderr
+    assert f"  {missing} labels are missing or not valid and were left out\n" in done.stdout
 
 
 def test_a_folder_is_no_label_table(run, tmp_path):
