@@ -105,9 +105,11 @@ def parse_osf_files(body: bytes) -> tuple[list[OsfFile], list[str], list[str]]:
             files += _osf_file(entry, label, unread)
         elif kind is not None:
             unread.append(f"{label}: attributes.kind: expected file or folder, found {kind!r:.60}")
-    following = page.get("links")
-    if isinstance(following, dict) and isinstance(following.get("next"), str):
-        links.append(following["next"])
+    # A page that does not say whether it is the last is no whole list: what it lacks is not gone.
+    following = {} if data is None else take(page, "links", dict, "answer", unread) or {}
+    if following.get("next") is not None:
+        link = take(following, "next", str, "answer: links", unread)
+        links += [link] if link else []
     return files, unread, links
 
 

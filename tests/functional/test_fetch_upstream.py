@@ -149,6 +149,16 @@ def test_an_osf_answer_of_another_shape_is_unreadable_and_not_empty(
     assert "expected" in listing.unread[0]
 
 
+@pytest.mark.parametrize("links", [{}, {"links": None}, {"links": []}, {"links": {"next": 7}}, {"links": {"next": {}}}])
+def test_an_osf_page_that_does_not_say_whether_it_is_the_last_is_a_part(
+    links: dict[str, Any], host: FakeHost, session: requests.Session
+) -> None:
+    host.on(OSF, _json({"data": [_osf_file("/a.zip")], **links}))
+    listing = _osf(host, session)
+    assert (listing.state, len(listing.entries), listing.complete) == ("seen", 1, False)
+    assert "links" in listing.unread[0]
+
+
 def test_an_empty_osf_project_is_seen(host: FakeHost, session: requests.Session) -> None:
     host.on(OSF, _osf_page())
     listing = _osf(host, session)
