@@ -235,8 +235,9 @@ def seed_of(rng: np.random.Generator) -> int | None:
 
 def _alone(clusters: int, strata: Ints | None) -> NDArray[np.bool_]:
     """Which clusters are the only ones of their stratum."""
-    code = np.zeros(clusters, np.int64) if strata is None else np.asarray(strata)
-    _, where, size = np.unique(code, return_inverse=True, return_counts=True)
+    if strata is None:
+        return np.full(clusters, clusters == 1)
+    _, where, size = np.unique(np.asarray(strata), return_inverse=True, return_counts=True)
     return np.asarray(size[where] == 1)
 
 
