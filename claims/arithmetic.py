@@ -10,7 +10,7 @@ from countback.claims.interval import Contradiction, Interval, decimal_text
 from countback.claims.predicates import PREDICATES, Held
 from countback.claims.registry import Check, Claim, Nested, Operand
 from countback.claims.relations import VALUES, Extra
-from countback.claims.reported import ACCEPTED, Reported, parse
+from countback.claims.reported import ACCEPTED, Reported, exactly
 from countback.claims.verdict import (
     CONSISTENT,
     HULL,
@@ -169,7 +169,7 @@ def _extra(check: Check, rule: str) -> Extra:
     return Extra(
         tuple(_intervals(check.weights, rule)),
         tuple(_intervals(check.n, rule)),
-        tuple(parse(score, exact=True).value for score in check.scores),
+        tuple(map(exactly, check.scores)),
         check.names,
         check.expr,
         check.resamples,
@@ -191,7 +191,7 @@ def _could_not_fail(check: Check, implied: Interval, rounding: str) -> bool:
         return _intervals(check.n, "exact")[0].low * reach >= 100
     if check.domain is None:
         return False
-    low, high = (parse(end, exact=True).value for end in check.domain)
+    low, high = map(exactly, check.domain)
     return implied.low <= low + number.step / 2 and high - number.step / 2 <= implied.high
 
 

@@ -22,7 +22,7 @@ from countback.claims.registry import (
     claim_number,
 )
 from countback.claims.relations import VALUES
-from countback.claims.reported import NotANumber, Reported, parse
+from countback.claims.reported import NotANumber, Reported, exactly, parse
 from countback.claims.spec import (
     AssertedSpec,
     ClaimSpec,
@@ -191,7 +191,7 @@ def _scores(scope: _Scope, spec: RelationSpec) -> tuple[str, ...]:
     scores = tuple(str(score) for score in spec.scores)
     for score in scores:
         try:
-            parse(score, exact=True)
+            exactly(score)
         except NotANumber as error:
             raise scope.error(f"scores: {error}") from None
     return scores

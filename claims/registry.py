@@ -70,7 +70,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from countback.claims.reported import NotANumber, Reported, parse, word
+from countback.claims.reported import NotANumber, Reported, exactly, parse, word
 from countback.claims.spec import (
     ClaimSpec,
     ClaimsSpec,
@@ -254,7 +254,7 @@ def _must_be_sound(tables: list[TableSpec], path: Path) -> None:
                 raise UserError(f'{path}: two tables have the {twice} "{getattr(table, twice)}"; give each its own')
         for column, (low, high) in table.domain.items():
             try:
-                fits = parse(low, exact=True).value <= parse(high, exact=True).value
+                fits = exactly(low) <= exactly(high)
             except NotANumber as error:
                 raise UserError(f'{path}: table "{table.id}", domain of "{column}": {error}') from None
             if not fits:

@@ -157,7 +157,7 @@ def parse(text: str, *, exact: bool | None = None, within: tuple[str, str] | Non
         plain = plain.replace(printed, minus)
     plain = _DASH.sub("-", _MATH.sub(r"\1", plain))
     if within is not None:
-        low, high = (parse(end, exact=True).value for end in within)
+        low, high = map(exactly, within)
         if low > high:
             raise NotANumber(f'the stated range of "{text}" is reversed: {within[0]} > {within[1]}')
         return Reported(text, "words", (low + high) / 2, Interval(low, high), Fraction(0), "%" if "%" in plain else "")
@@ -169,6 +169,14 @@ def parse(text: str, *, exact: bool | None = None, within: tuple[str, str] | Non
         f'cannot read "{text}" as a printed number; expected a form such as 81.1%, 1,860, 4.28 [4.28,4.29], 3.25-4.28, '
         "< .001 or a date; words need a stated range: within = [low, high]"
     )
+
+
+def exactly(text: str) -> Fraction:
+    """The value of one plain number taken as exact: an end of a range, a score. Raises NotANumber for anything else."""
+    number = parse(text, exact=True)
+    if number.kind != "number":
+        raise NotANumber(f'"{text}" is a {number.kind}; one number was expected')
+    return number.value
 
 
 def word(text: str) -> Reported:

@@ -342,6 +342,8 @@ def test_tables_declared_twice_and_domains(run, paper):
     refused(run("check", paper), 'two tables have the id "t1"')
     (paper / "paper.toml").write_text(toml + 'domain = { All = ["x", "5"] }\n')
     refused(run("check", paper), str(paper / "paper.toml"), 'table "t1", domain of "All": cannot read "x"')
+    (paper / "paper.toml").write_text(toml + 'domain = { All = ["abc123", "5"] }\n')
+    refused(run("check", paper), str(paper / "paper.toml"), 'domain of "All": "abc123" is a hash')
     (paper / "paper.toml").write_text(toml + 'domain = { All = ["5", "1"] }\n')
     refused(run("check", paper), "5 is above 1; swap them")
 

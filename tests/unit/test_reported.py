@@ -201,6 +201,13 @@ def test_exactness_can_be_stated() -> None:
     assert parse("4 [3.9, 4.1]").interval.width == 1  # beside decimals, 4 is no count
 
 
+@pytest.mark.parametrize("end", ["abc123", "2026-10-07", "1-2", "4 of 12", "< 5", "4.2 [4.1, 4.3]"])
+def test_a_stated_range_has_plain_ends(end: str) -> None:
+    """Not the 0 of a hash, the ordinal of a day, or the first of several numbers."""
+    with pytest.raises(NotANumber, match="one number was expected"):
+        parse("about a third", within=(end, "800000"))
+
+
 def test_words_need_a_stated_range() -> None:
     third = parse("about a third", within=("0.30", "0.37"))
     assert (third.kind, third.interval.low, third.interval.high) == ("words", Fraction("0.30"), Fraction("0.37"))
