@@ -153,7 +153,7 @@ def spread_test(
 ) -> PermutationResult:
     """How often shuffled countries (within questions, or within crossed items) spread their leans as widely.
 
-    The statistic is max - min of the countries' leans under `rule`.
+    The statistic is max - min of the countries' leans under `rule`; NaN unless two countries have one.
     """
     cast = votes.counts if rule.vote == "labels" else plurality(votes.counts, rule.item_ties)
     used = np.asarray(cast.any(axis=1))
@@ -165,6 +165,8 @@ def spread_test(
         leans = lean_of_totals(np.swapaxes(totals, 1, 2), rule, points)
         return np.asarray(np.nanmax(leans, axis=-1) - np.nanmin(leans, axis=-1))
 
+    if len(np.unique(kept.country)) < 2:
+        return PermutationResult(np.nan, np.nan, 0, draws, np.nan)
     observed = float(spread(_sums(kept, columns, kept.country[None, :]))[0])
     null = np.concatenate([spread(sums) for sums in _shuffled_sums(kept, columns, draws, rng)])
     p = permutation_pvalue(observed, null)

@@ -52,7 +52,10 @@ class Interval:
 
 @dataclass(frozen=True)
 class PermutationResult:
-    """Outcome of a permutation test; `at_least` is b, the draws at least as extreme as the observed value."""
+    """Outcome of a permutation test; `at_least` is b, the draws at least as extreme as the observed value.
+
+    `observed` and `p` are NaN where there is nothing to compare.
+    """
 
     observed: float
     p: float
@@ -206,9 +209,14 @@ def bootstrap_intervals(
     """Points, percentile and BCa intervals of the m values that `statistic` makes of totals.
 
     `table` (clusters, k) is added up over each resample; `statistic` maps totals (b, k) to values (b, m), NaN where one
-    does not exist. All values share the resamples.
+    does not exist. All values share the resamples. Where every stratum has a single cluster no resample differs from the
+    data, and there is no interval.
     """
     points = statistic(np.asarray(table, np.float64).sum(axis=0)[None, :])[0]
+    if all(len(members) == 1 for members in _members(len(table), strata)) and len(table):
+        note = "a single cluster says nothing about its own variation"
+        none = [[Interval(np.nan, np.nan, level, name, 0, note=note)] * len(points) for name in ("percentile", "bca")]
+        return points, none[0], none[1]
     drawn = statistic(bootstrap_totals(table, draws, rng, strata=strata))
     left_out = statistic(jackknife_totals(table, strata=strata))
     percentile = [percentile_interval(column, level=level) for column in drawn.T]
@@ -300,7 +308,9 @@ def permutation_test(
 
 
 def permutation_pvalue(observed: float, null: Floats) -> float:
-    """(b + 1) / (B + 1), with b the draws of `null` (B,) at least as large as `observed`."""
+    """(b + 1) / (B + 1), with b the draws of `null` (B,) at least as large as `observed`; NaN if that is NaN."""
+    if np.isnan(observed):
+        return np.nan
     return (_count_at_least(observed, null) + 1) / (len(null) + 1)
 
 

@@ -108,6 +108,16 @@ def test_spread_p_against_all_assignments() -> None:
     assert result.at_least == round(result.p * (DRAWS + 1)) - 1
 
 
+@pytest.mark.parametrize(
+    "table", [[(0, 0, "AAA"), (0, 0, "C")], [(0, 0, "AC"), (1, 0, "AC")], [(0, 0, "A"), (1, 0, ".")]]
+)
+def test_a_spread_of_fewer_than_two_leans_has_no_p(table: list[tuple[int, int, str]]) -> None:
+    """One country; two whose items are tied and dropped; two of which one has no valid label."""
+    result = spread_test(votes(table), MAJORITY, draws=20, rng=np.random.default_rng(1))
+    assert np.isnan([result.observed, result.p, result.mc_error]).all()
+    assert result.at_least == 0
+
+
 def test_questions_without_two_countries_have_no_p_and_are_no_tests() -> None:
     table = votes([(0, 0, "AAA"), (1, 0, "CCC"), (0, 0, "AAB"), (1, 0, "CCB"), (0, 1, "A"), (0, 2, "A"), (1, 2, ".")])
     first, second, third = question_tests(table, draws=99, rng=np.random.default_rng(1))

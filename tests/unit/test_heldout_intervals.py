@@ -42,8 +42,10 @@ def test_strata_and_clusters() -> None:
     [across] = judge_differences(result, 300, np.random.default_rng(2))
     assert across.percentile.low < 0.5 < across.percentile.high
     [clustered] = judge_differences(result, 300, np.random.default_rng(2), country=country, cluster=country)
-    assert clustered.clusters == 2
-    assert (clustered.percentile.low, clustered.percentile.high) == pytest.approx((0.5, 0.5))
+    assert (clustered.value, clustered.clusters) == (0.5, 2)
+    for ends in (clustered.percentile, clustered.bca):  # one cluster a country: no resample differs from the data
+        assert np.isnan([ends.low, ends.high]).all()
+        assert ends.note == "a single cluster says nothing about its own variation"
     with pytest.raises(ValueError, match="cluster lies in two strata"):
         judge_differences(result, 10, np.random.default_rng(3), country=country, cluster=np.arange(6) % 2)
 

@@ -30,6 +30,11 @@ def test_p_value_counts_ties_and_the_observed_itself() -> None:
     assert permutation_pvalue(5.0, np.zeros(99)) == 1 / 100
 
 
+def test_what_does_not_exist_has_no_small_p() -> None:
+    """No draw compares with NaN, and none of 99 would else be p = 1/100."""
+    assert np.isnan(permutation_pvalue(np.nan, np.zeros(99)))
+
+
 def test_test_agrees_with_enumeration() -> None:
     """Difference of group means for groups of 3 and 4: of the 35 ways to choose 3 of 7, count those at least as far."""
     values = np.array([5.0, 4.0, 4.5, 1.0, 2.0, 3.0, 4.2])
