@@ -209,8 +209,8 @@ def bootstrap_intervals(
     """Points, percentile and BCa intervals of the m values that `statistic` makes of totals.
 
     `table` (clusters, k) is added up over each resample; `statistic` maps totals (b, k) to values (b, m), NaN where one
-    does not exist. All values share the resamples. Where every stratum has a single cluster no resample differs from the
-    data, and there is no interval.
+    does not exist. All values share the resamples. Where every stratum has a single cluster no resample differs from
+    the data, and there is no interval.
     """
     points = statistic(np.asarray(table, np.float64).sum(axis=0)[None, :])[0]
     if all(len(members) == 1 for members in _members(len(table), strata)) and len(table):
