@@ -145,9 +145,9 @@ def explain(design: Design, names: Sequence[str]) -> list[str]:
     out = [_headline(design, names)]
     low = int(np.argmin(design.tolerance))
     out.append(
-        f"Country contrasts left once every item has its own level: {design.rank_gain} of {design.rank_needed}; "
-        f"smallest tolerance {design.tolerance[low]:.2f} ({names[design.countries[low]]}; 0 nested, 1 fully "
-        "crossed)."
+        f"Of the differences between countries, {design.rank_gain} of {design.rank_needed} are left once every item "
+        f"has a level of its own; least is left for {names[design.countries[low]]}, a share of "
+        f"{design.tolerance[low]:.2f} (0: all items of its own, 1: all items shared by every country alike)."
     )
     if np.isfinite(design.origin_correlation):
         out.append(

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import click
-from countback.audit.fit import text
 from countback.audit.fit.drawing import NAMES, drawings
+from countback.audit.fit.text import Line, sections
 from countback.audit.fit.tree import SCHEMA, Found, as_json
-from countback.audit.fit.words import banners, scope
+from countback.audit.fit.words import banners, conclusion, scope
 from countback.audit.judge.words import listed
 from countback.audit.report import write
 from countback.audit.templating import template
@@ -63,6 +62,8 @@ def folder_of(found: Found) -> tuple[dict[str, bytes], str]:
         banners=banners(found),
         scope=scope(found),
         pictures=pictures,
-        text=click.unstyle(text.present(found)),
+        conclusion=conclusion(found),
+        sections=sections(found),
+        item=lambda block: isinstance(block, Line) and block.mark == "- ",
     )
     return files | {"index.html": html.encode("utf-8", "replace")}, ""

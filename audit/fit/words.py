@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from countback.audit.fit.options import APPROXIMATE
+from countback.audit.fit.options import APPROXIMATE, DRAWS
 from countback.audit.fit.source import OWN
 from countback.audit.fit.tree import COUNTRY_EFFECTS, Found, Span
 from countback.audit.judge.words import counted, listed, signed
@@ -35,6 +35,30 @@ OTHER_QUESTIONS = (
 )
 CONTENT = "what its items hold"
 FAILED = "unchecked: model fit failed"
+GLOSSARY = (
+    (
+        "variance",
+        "how much labels differ. A share of it goes with the country, the item or the annotator; the residual is what "
+        "goes with none of them. item:country is where countries differ on one item and not on another.",
+    ),
+    (
+        "prior",
+        "what is taken for likely before any label is seen. With few countries it weighs much, so there are five of "
+        "them, and a decision is only taken where they agree.",
+    ),
+    ("latent scale", "the model's own, on which people lean towards a label before they choose one."),
+    ("logits", "its unit: one more multiplies the odds of a label further up the scale by 2.7."),
+    (
+        "of all such countries",
+        "as these were drawn from, of which a few countries say little; of these countries: of those only that "
+        "labelled.",
+    ),
+    (
+        "r-hat",
+        "near 1 where the sampler's chains agree. ESS is how many independent draws its draws are worth; divergent "
+        "draws are those at which it lost its way.",
+    ),
+)
 
 
 def banners(found: Found) -> list[str]:
@@ -147,6 +171,8 @@ def failures(found: Found) -> list[str]:
     if not lines:
         return []
     tries = ["longer chains (--draws 2000)"] if found.engine != APPROXIMATE else ["--engine nuts"]
+    if found.engine == APPROXIMATE and len(found.main.posterior.sd) < DRAWS[APPROXIMATE]:
+        tries.insert(0, f"more draws (--draws {DRAWS[APPROXIMATE]})")
     tries.append("another seed (--seed)")
     spare = [name for name in ("item:country", "country:question") if name in found.data.names]
     tries += [f"a smaller model (--leave-out {spare[0]})"] if spare else []
@@ -175,6 +201,13 @@ def verdict(found: Found) -> tuple[str, str]:
             f"{LIMIT} the share lies. {_more(found)}"
         )
     return FAILED.upper(), "no decision is taken while the fit of any prior of the sweep fails."
+
+
+def conclusion(found: Found) -> tuple[str, str]:
+    """What it comes to, in capitals, and why: the decision, or that the design allows none."""
+    if found.fence:
+        return "THE COUNTRY'S SHARE IS CONFOUNDED", f"no decision on it is taken. {found.fence}"
+    return verdict(found)
 
 
 def _more(found: Found) -> str:

@@ -298,6 +298,6 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
 )
 
 
-def glossary(text: str) -> list[tuple[str, str]]:
-    """The words of an audit that somebody may not know and that stand in `text`, with what they mean."""
-    return [(word, meaning) for word, meaning in GLOSSARY if re.search(rf"\b{word}s?\b", text, re.IGNORECASE)]
+def glossary(text: str, entries: Sequence[tuple[str, str]] = GLOSSARY) -> list[tuple[str, str]]:
+    """The words that somebody may not know and that stand in `text`, with what they mean."""
+    return [(word, meaning) for word, meaning in entries if re.search(rf"\b{word}s?\b", text, re.IGNORECASE)]

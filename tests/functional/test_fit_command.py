@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+from html import unescape
 from pathlib import Path
 
 import numpy as np
@@ -49,7 +51,10 @@ def test_crossed_labels_are_fitted_and_written(run, engine, tmp_path):
     assert tree["input"]["scale"] == ["1", "2", "3"]
     page = Path("out/index.html").read_text()
     assert page.count("<svg") == 5
-    assert "BELOW 5%" in page
+    assert '<p class="conclusion"><strong>BELOW 5%</strong>' in page
+    shown = " ".join(unescape(re.sub("<[^>]+>", " ", page)).split()).casefold()
+    for line in done.stdout.splitlines()[:-1]:  # but the names of the files
+        assert " ".join(re.sub(r"^ +[-!>] ", "", line).split()).casefold() in shown, line
 
 
 @pytest.mark.parametrize("name", ["index.html", "parts.svg", "fit.json"])

@@ -145,6 +145,8 @@ def test_nested_items_give_no_share_and_no_decision(monkeypatch):
         assert fit["P(share < 5%)"] is None
     assert [drawing.name for drawing in drawings(result)] == ["parts", "ranks"]
     assert "no analysis of these labels can tell" in drawings(result)[0].description
+    assert w.conclusion(result)[0] == "THE COUNTRY'S SHARE IS CONFOUNDED"
+    assert result.fence in w.conclusion(result)[1]
 
 
 def test_one_annotator_a_country_is_fenced_too(monkeypatch):
@@ -167,6 +169,13 @@ def test_failed_main_fit_shows_no_number(monkeypatch):
     assert tree["decision"] == "unchecked: model fit failed"
     assert [drawing.name for drawing in drawings(result)] == ["ranks"]
     assert "FAILED" in drawings(result)[0].description
+
+
+@pytest.mark.parametrize(("draws", "first"), [(999, "more draws (--draws 4000)"), (1000, "--engine nuts")])
+def test_an_approximation_that_failed_on_few_draws_is_tried_with_more(monkeypatch, draws, first):
+    """`draws` are of each of four chains, as the stand-in has them."""
+    result = replace(found(monkeypatch, Engine([TENTH] * draws, failed=[0])), engine="approximate")
+    assert f"Try, in this order: {first}; " in w.failures(result)[-1]
 
 
 def test_failure_in_the_sweep_takes_the_decision_and_leaves_the_rest(monkeypatch):

@@ -151,6 +151,18 @@ def test_one_country_and_no_label() -> None:
         diagnose(ones[:0], ones[:0], ones[:0])
 
 
+def test_what_is_left_of_countries_beside_items_is_said_with_its_share() -> None:
+    """Items 0 and 1 have a label of either country, 2 and 3 two of one: of the indicator's squares, 8 / 4 = 2, those
+    within items are 2 x 1/2 = 1, so half is left."""
+    item = np.array([0, 1, 2, 2, 0, 1, 3, 3])
+    country = np.repeat([0, 1], 4)
+    said = explain(diagnose(item, country, np.arange(8)), NAMES)
+    assert said[1] == (
+        "Of the differences between countries, 1 of 1 are left once every item has a level of its own; least is left "
+        "for c0, a share of 0.50 (0: all items of its own, 1: all items shared by every country alike)."
+    )
+
+
 def test_few_annotators_a_country_are_named() -> None:
     item = np.repeat(np.arange(6), 6)
     annotator = np.tile(np.arange(6), 6)
