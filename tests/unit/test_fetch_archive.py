@@ -141,6 +141,12 @@ def test_an_encrypted_member(bit: int, tmp_path: Path) -> None:
     assert "'secret': it is encrypted" in _refusal(_patched(path, encrypt))
 
 
+def test_a_large_member_is_no_bomb(tmp_path: Path) -> None:
+    data = random.Random(2).randbytes(3 << 20)  # over a mebibyte, and packed to as much
+    with open_archive(_write(tmp_path / "a.zip", {"large": data})) as archive:
+        assert archive.read("large") == data
+
+
 def test_a_bomb_by_ratio(tmp_path: Path) -> None:
     message = _refusal(_write(tmp_path / "a.zip", {**GOOD, "bomb": bytes(20 << 20)}))
     assert "'bomb'" in message

@@ -305,6 +305,19 @@ def test_times_that_utc_cannot_hold(tmp_path: Path, time: str, zone: str | None)
         read(tmp_path, text, duplicates="first", zone=zone)
 
 
+def test_each_repair_of_a_label_is_named(tmp_path: Path) -> None:
+    cells = ["yes", " yes", "yes\t", "y\u200bes", "yes\u00a0", "", "  "]
+    text = "item,annotator,label\n" + "".join(f"{i},a,{cell}\n" for i, cell in enumerate(cells))
+    _, report = read(tmp_path, text)
+    assert (report.valid, report.counts["blank"]) == (5, 2)
+    assert report.repaired == {
+        "label: padding": 2,
+        "label: zero-width character": 1,
+        "label: no-break space": 1,
+        "label: only white space": 1,
+    }
+
+
 def test_a_codebook_in_another_unicode_form(tmp_path: Path) -> None:
     composed, decomposed = "caf\u00e9", "cafe\u0301"
     for told, stands in ((composed, decomposed), (decomposed, composed)):
