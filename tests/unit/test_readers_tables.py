@@ -266,10 +266,14 @@ def test_duplicates_that_agree_are_duplicates(tmp_path: Path) -> None:
 
 
 def test_a_duplicate_costs_nobody_else_a_label(tmp_path: Path) -> None:
-    text = "item,annotator,label\n1,a,yes\n1,b,no\n1,c,no\n2,a,yes\n2,a,no\n2,b,no\n3,c,yes\n"
-    table, _ = read(tmp_path, text, duplicates="drop-both")
-    kept = [(item, who) for item, who, _, label in rows(table) if label is not None]
-    assert kept == [("1", "a"), ("1", "b"), ("1", "c"), ("2", "b"), ("3", "c")]
+    others = "1,a,yes\n1,b,no\n1,c,no\n2,b,no\n3,b,yes\n"
+    text = f"item,annotator,label\n2,a,yes\n2,a,no\n3,c,no\n{others}3,c,yes\n"
+    alone = [tuple(row.split(",")) for row in others.split()]
+    for policy, of_both in (("first", ["yes", "no"]), ("last", ["no", "yes"]), ("drop-both", [])):
+        table, _ = read(tmp_path, text, duplicates=policy)
+        kept = [(item, who, label) for item, who, _, label in rows(table) if label is not None]
+        of_pairs = [("2", "a"), ("3", "c")]
+        assert kept == sorted([*alone, *((*pair, label) for pair, label in zip(of_pairs, of_both, strict=False))])
 
 
 def test_a_blank_beside_a_label_is_no_duplicate(tmp_path: Path) -> None:

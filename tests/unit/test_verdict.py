@@ -198,6 +198,7 @@ def test_a_whole_number_is_rounded_where_the_relation_gives_fractions():
     assert whole("mean", ["0.0", "1.0", "1.0", "-0.1"], "0") == "consistent"
     assert whole("sum", ["84", "91", "55"], "230") == "consistent"
     assert whole("sum", ["84", "91", "55"], "231") == "inconsistent"  # a count is exact
+    assert whole("sum", ["84.3", "145.4"], "230") == "inconsistent"  # 229.6 to 229.8
 
 
 def test_a_divisor_that_may_be_zero_is_no_check():
