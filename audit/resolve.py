@@ -131,7 +131,7 @@ def _evidence(
 ) -> tuple[dict[str, Any], Decision]:
     """What the data is, for the record, and what it decides."""
     given, of_leads = request.data, isinstance(prediction.rule, LeadRule)
-    if given is not None and given.is_file() and (given.suffix in TABLES or not of_leads):
+    if given is not None and given.is_file() and (given.suffix.lower() in TABLES or not of_leads):
         read = read_evidence(given, prediction, request.labels)
         _holds_the_printed(read.evidence, prediction, book.printed, str(given))
         digest = hashlib.sha256(given.read_bytes()).hexdigest()

@@ -76,11 +76,11 @@ def read_evidence(path: Path, prediction: Prediction, labels: Sequence[str] = ()
     Raises UserError for anything that cannot be what it should be.
     """
     if isinstance(prediction.rule, LeadRule):
-        rows = _json(path, list) if path.suffix == ".json" else _csv(path)
+        rows = _json(path, list) if path.suffix.lower() == ".json" else _csv(path)
         leads = tuple(_lead(row, f"{path}: row {number}") for number, row in enumerate(rows, 1))
         check_countries(leads, prediction.rule, str(path))
         return Rows(leads, tuple(rows))
-    if path.suffix == ".json" and not labels:
+    if path.suffix.lower() == ".json" and not labels:
         row = _json(path, dict)
         return Rows(_share(row, path), (row,))
     if not labels:

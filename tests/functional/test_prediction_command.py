@@ -159,6 +159,14 @@ def test_resolving_and_its_score(run, demo, state):
     assert run("ledger", "verify").returncode == 0
 
 
+@pytest.mark.parametrize("name", ["COUNTS.CSV", "Counts.Json"])
+def test_a_table_is_one_by_its_ending_however_that_is_written(name, run, demo):
+    rows = [dict(zip(("country", "n", "human", "judge"), row.split(","), strict=True)) for row in GOOD.split()[1:]]
+    (demo / name).write_text(GOOD if name == "COUNTS.CSV" else json.dumps(rows), encoding="utf-8")
+    done = resolve(run, demo, "--data", demo / name, *IN_TIME, *SOURCE)
+    assert done.stdout == "demo/lead: confirmed (ledger entry 2)\n", done.stderr
+
+
 def test_a_forecast_that_was_wrong(run, demo, state):
     resolve(run, demo, "--data", demo / "bad.csv", *IN_TIME, *SOURCE)
     told = state()["demo/lead"]
