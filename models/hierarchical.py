@@ -24,7 +24,7 @@ from countback.models.ordinal import (
     Prior,
     gap_location,
 )
-from countback.models.sampling import Draws, Run, Sampler
+from countback.models.sampling import Draws, Run, Sampler, quiet
 
 FAR = 1000.0  # logits: a cutpoint that no label is beyond
 
@@ -93,7 +93,8 @@ def attempt(problem: Problem, prior: Prior, sampler: Sampler) -> Any:
 
 
 def _nutpie_model(problem: Problem, prior: Prior) -> Any:
-    from nutpie.compiled_pyfunc import from_pyfunc
+    with quiet():
+        from nutpie.compiled_pyfunc import from_pyfunc
 
     fast, arguments = density.compiled(), density.arguments(problem, prior)
 
@@ -114,8 +115,9 @@ def _nutpie_model(problem: Problem, prior: Prior) -> Any:
 
 def pymc_model(problem: Problem, prior: Prior) -> Any:
     """The model in PyMC, with judges where the problem has them."""
-    import pymc as pm
-    import pytensor.tensor
+    with quiet():
+        import pymc as pm
+        import pytensor.tensor
 
     pt: Any = pytensor.tensor
     effects, raters, gaps = len(problem.levels), problem.judges + 1, problem.categories - 2

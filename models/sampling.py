@@ -68,8 +68,11 @@ def versions() -> dict[str, str]:
 
 
 @contextmanager
-def _quiet() -> Any:
-    """Without what PyMC logs while it samples, and the warnings about their future that it and ArviZ give."""
+def quiet() -> Any:
+    """Without what PyMC logs while it samples, and the warnings about their future that it and ArviZ give.
+
+    ArviZ gives one where it is first imported on a day, by nutpie and by PyMC too.
+    """
     log = logging.getLogger("pymc")
     level = log.level
     log.setLevel(logging.ERROR)
@@ -90,7 +93,7 @@ def sample(model: Any, run: Run) -> Draws:
     show = run.progress and sys.stderr.isatty()
     cores = run.cores or min(run.chains, os.cpu_count() or 1)
     settings: dict[str, Any] = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "cores": cores}
-    with _quiet():
+    with quiet():
         if hasattr(model, "n_dim"):
             import nutpie
 
@@ -119,7 +122,7 @@ def sample(model: Any, run: Run) -> Draws:
 
 def ess(values: Floats, *, tail: bool = False) -> float:
     """Effective number of draws (chains, draws) of the mean, or of the 5% and 95% quantiles, the smaller."""
-    with _quiet():
+    with quiet():
         import arviz
 
         of: Any = arviz.ess
@@ -128,7 +131,7 @@ def ess(values: Floats, *, tail: bool = False) -> float:
 
 def rhat(values: Floats) -> float:
     """Rank-normalised split r-hat of (chains, draws)."""
-    with _quiet():
+    with quiet():
         import arviz
 
         of: Any = arviz.rhat

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,6 +29,27 @@ def crossed(
     label = np.searchsorted(np.linspace(-1, 1, categories - 1) if categories > 2 else np.zeros(1), eta)
     names = [f"synthetic {code}" for code in range(countries)]
     return ordinal_data(label, i, c, a, categories=categories, countries=names)
+
+
+IMPORTS = """
+import numpy as np
+from countback.models import density, hierarchical
+from countback.models.ordinal import HalfNormal, ordinal_data
+i, c = np.indices((12, 2)).reshape(2, -1)
+data = ordinal_data(i % 2, i, c, 2 * c + i // 6, categories=2, countries=["a", "b"])
+hierarchical.MODEL(density.human_problem(data), HalfNormal(0.5))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["_nutpie_model", "pymc_model"])
+def test_the_first_import_of_a_day_warns_of_nothing(tmp_path: Path, model: str) -> None:
+    """ArviZ keeps the day of its warning in the cache folder; a user's first fit is made without one."""
+    fresh = os.environ | {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path), "LOCALAPPDATA": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTS.replace("MODEL", model)], env=fresh, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("categories", [2, 3, 5])
