@@ -574,6 +574,14 @@ class TestRecipes:
         place = f'{paper / "recipes.py"}: recipe "tally", claim demo/models: '
         refused(run("check", paper, "--data", data), place, words)
 
+    @pytest.mark.parametrize("printed", ["0.04-0.08", "4 of 12"])
+    def test_one_value_is_not_compared_with_the_first_of_two(self, run, paper, data, printed):
+        claims = paper / "claims.toml"
+        text = claims.read_text().replace('reported = "2"', f'reported = "{printed}"')
+        claims.write_text(text[: text.index('[[relation]]\nid = "count"')])
+        self.recipes(paper, "data.path('x.json')\nreturn Recount(0.04)")
+        refused(run("check", paper, "--data", data), f'gave one value, and the paper prints "{printed}"')
+
     def test_a_module_that_cannot_be_imported(self, run, paper, data):
         self.recipes(paper, "return Recount(2)")
         append(paper / "recipes.py", "\nraise OSError(28, 'No space left on device')\n")
