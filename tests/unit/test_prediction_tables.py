@@ -115,6 +115,18 @@ def test_a_table_that_cannot_be_right(mistake, cubes, tmp_path):
     assert error.value.exit_code == 2
 
 
+def test_a_rule_on_eight_countries_takes_a_table_with_the_four_that_it_leaves_out(cubes, tmp_path):
+    rows = [
+        f"{name},100,50,60\n" for name in ["Pakistan", "Nigeria", "Philippines", "United States", "France", "India"]
+    ]
+    twelve = [*rows, *(f"{name},100,50,60\n" for name in "ABCDEF")]
+    assert len(read_evidence(csv_table(tmp_path, "".join(twelve)), cubes["p1-new"]).evidence) == 12
+    with pytest.raises(UserError, match="13 countries; the rule has 12"):
+        read_evidence(csv_table(tmp_path, "".join([*twelve, "G,1,1,1\n"])), cubes["p1-new"])
+    with pytest.raises(UserError, match="12 countries without Pakistan, which the rule names"):
+        read_evidence(csv_table(tmp_path, "".join([*twelve[1:], "G,1,1,1\n"])), cubes["p1-new"])
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
