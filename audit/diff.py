@@ -100,7 +100,7 @@ def _from_ledger(number: int, path: Path, which: str) -> Any:
         entry = chain.entry(number)
         if entry.kind != "check":
             raise UserError(
-                f"@{number}: this entry is a {entry.kind}; expected a run, kept by countback check --record"
+                f"@{number}: this is an entry of kind {entry.kind}; expected a run, kept by countback check --record"
             )
         return entry.body
     runs = chain.entries("check", newest_first=True)

@@ -312,7 +312,8 @@ def _questions(
     there = [names[code] for code in present]
     unknown = [name for name in wanted if name not in there]
     if unknown:
-        raise UserError(f"{where}: no question is called {unknown[0]!r}; it has {listed(map(repr, there), most=20)}")
+        has = listed(map(repr, there), most=20) if any(there) else "one, without a name: leave --question out"
+        raise UserError(f"{where}: no question is called {unknown[0]!r}; it has {has}")
     there = list(wanted) or there
     by_scale: dict[tuple[str, ...], list[str]] = {}
     for name in there:

@@ -211,6 +211,9 @@ def conclusion(found: Found) -> tuple[str, str]:
 
 
 def _more(found: Found) -> str:
+    if found.labels.drawn:
+        fitted = int(found.data.weight.sum())
+        return f"Only {fitted:,} of {found.design.labels:,} labels are in it; --items 0 takes all, in more time."
     count = len(found.design.countries)
     if count >= 12:
         return ""

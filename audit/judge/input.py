@@ -28,6 +28,7 @@ Codebook = Mapping[str, tuple[str, ...]]
 _ANSWERED = ("not_in_codebook", "several_labels", "padded", "case", "number_form", "judge_failed", "valid")
 _MEANING = ("multi", "duplicates", "aliases", "several", "normalise", "multi_separator", "expected", "salt", "keep_pii")
 _FEWEST = 2
+_NAMED = 6  # answers that are named where none is a label
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,12 @@ def read_inputs(labels: Path, judges: Path | None, settings: Settings) -> Inputs
     table, report = _read(labels, settings, codebook=given, reader=settings.reader, **options)
     scales = _scales(table, book, options.get("multi"))
     if not (table.valid & (table.kind == HUMAN)).any():
+        if report.unmatched:
+            found = ", ".join(f"{form!r} {n:,}" for form, n in list(report.unmatched.items())[:_NAMED])
+            raise UserError(
+                f"{labels.name}: none of the answers is one of the labels given: found {found}. Name theirs, from "
+                "lowest to highest, with --labels LOW,...,HIGH."
+            )
         raise UserError(_no_human(labels.name, report), exit_code=3)
     judge_table, judge_report = None, None
     if judges is not None:

@@ -90,7 +90,7 @@ def test_an_entry_that_is_no_run(run, tmp_path):
     run("check", "cubes", "--kind", "metadata", "--offline", "--record", "-q")  # registers its predictions first
     done = run("diff", "@1", "@-1")
     assert done.returncode == 2
-    assert "@1: this entry is a registration; expected a run" in done.stderr
+    assert "@1: this is an entry of kind registration; expected a run" in done.stderr
     assert run("diff", "@-1", "@99").returncode == 2
     few = run("diff", "@-1", "@-2")
     assert few.returncode == 2

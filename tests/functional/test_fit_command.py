@@ -213,6 +213,8 @@ def test_questions_on_two_scales_are_not_put_together(run, engine, tmp_path):
     assert done.returncode == 0, done.stderr
     assert "question harm; scale 1 < 2 < 3 < 4 < 5" in " ".join(done.stdout.split())
     assert "no question is called 'colour'; it has 'tone' and 'harm'" in run("fit", path, "--question", "colour").stderr
+    one = run("fit", labels(tmp_path / "one.csv"), "--question", "colour").stderr
+    assert "no question is called 'colour'; it has one, without a name: leave --question out" in one
 
 
 def test_a_question_about_columns_names_this_command(run, engine, tmp_path):

@@ -354,6 +354,13 @@ def test_items_are_drawn_whole_and_in_proportion():
     assert abs(share - 0.25).max() < 5 * (0.25 * 0.75 / 400) ** 0.5
 
 
+def test_undetermined_by_some_of_the_labels_says_that_there_are_more(monkeypatch):
+    """36 items of 3 countries with 3 people each are 324 labels, 9 of the items 81."""
+    head, why = w.verdict(found(monkeypatch, Engine([TENTH] * 9, [HUNDREDTH] * 9), grid(items=36), items=9))
+    assert head == "UNDETERMINED"
+    assert why.endswith("Only 81 of 324 labels are in it; --items 0 takes all, in more time.")
+
+
 def test_large_tables_are_fitted_on_some_items_unless_all_are_asked_for(monkeypatch):
     monkeypatch.setattr(run, "MOST_LABELS", 100)
     monkeypatch.setattr(run, "DRAWN_LABELS", 45)

@@ -77,6 +77,15 @@ def test_no_human_label_is_exit_code_three(tmp_path: Path) -> None:
     assert caught.value.exit_code == 3
 
 
+def test_answers_of_which_none_is_a_label_are_named(tmp_path: Path) -> None:
+    """Labels that were named as they are not: 3 answers "1" and 1 answer "2", and no word of judges."""
+    rows = [(1, "a", "US", "1"), (1, "b", "US", "1"), (2, "a", "US", "1"), (2, "b", "US", "2")]
+    labels = write(tmp_path / "l.csv", rows)
+    with pytest.raises(UserError, match=r"found '1' 3, '2' 1\. Name theirs, from lowest to highest") as caught:
+        read(labels, codebook="yes,no")
+    assert caught.value.exit_code == 2
+
+
 def humans(tmp_path: Path) -> Path:
     rows = [(i, f"{c}{who}", c, "12"[i % 2]) for i in range(4) for c in ("US", "PK") for who in "ab"]
     return write(tmp_path / "l.csv", rows)
