@@ -28,7 +28,7 @@ from scipy.special import gammaln, logsumexp
 ENGINE = "approximate (Laplace, importance weights)"
 ROUND = 128  # points
 FEWEST, MOST = 256, 2048  # points in all
-TOGETHER = 32  # points whose modes are sought together: many share what Python costs, few stay in a processor's cache
+TOGETHER = 32_000  # labels, over points, whose modes are sought together: more would not stay in a processor's cache
 PAIRS = 8  # opposite pairs of draws at a point
 ENOUGH = 400.0  # effective number of points, for means and for tails, of each sd
 LARGEST_K = 0.7
@@ -221,7 +221,8 @@ def _compute(
     country = data.names.index("country")
     own = np.flatnonzero(of.owner == country)
     near = log_sd[log_sd.max(1) <= np.log(LARGEST_SD)]
-    parts = np.split(near, range(TOGETHER, len(near), TOGETHER))
+    size = max(1, TOGETHER // len(of.terms.cut))
+    parts = np.split(near, range(size, len(near), size))
     peaks = (peak for part in parts for peak in laplace.peaks(of, part, (line[0] + part @ line[1:]).T))
     each, modes = [], []
     for at in log_sd:
