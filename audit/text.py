@@ -158,7 +158,10 @@ def _next_step(paper: Paper, reason: str, verdicts: list[Verdict]) -> str:
         return f"; to check: {fetch}countback check {name} --data DIR"
     if reason == "unverified data":
         agree = sum(v.agrees is True for v in verdicts)
+        used = {file["status"] for v in verdicts for file in v.evidence["files"]}
         why = "the file is not the one that was pinned" if pins else "no pin says what the released files are"
+        if "unverified" not in used:  # nothing contradicts the pin, which holds a part of the digest, or none
+            why = "no full digest of the file is published"
         return f"; {agree} of them agree, which proves nothing: {why}"
     if reason == "synthetic data":
         agree = sum(v.agrees is True for v in verdicts)

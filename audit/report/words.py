@@ -259,6 +259,8 @@ def next_step(section: Section, reason: str, lines: Sequence[Line]) -> tuple[str
     proves = f"{agree} of {compared} that were compared agree, which proves nothing"
     if reason == SYNTHETIC:
         return f"{proves}: the file is a stand-in. With the released files:", f"countback fetch {section.id}"
+    if reason == UNVERIFIED and all(file.status != "unverified" for line in lines for file in line.evidence.files):
+        return f"{proves}: no full digest of the file is published.", ""  # nothing contradicts what is pinned of it
     if reason == UNVERIFIED and pinned:
         return f"{proves}: the file is not the one that was pinned. To get that one:", f"countback fetch {section.id}"
     if reason == UNVERIFIED:

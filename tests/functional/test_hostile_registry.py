@@ -671,6 +671,28 @@ class TestRecipes:
         (data / "x.json").write_text("abd")
         refused(run("check", paper, "--data", data), "expected sha256 ba7816bf", "--unverified", code=4)
 
+    @pytest.mark.parametrize(
+        ("pin", "why"),
+        [
+            ('sha256 = "' + "0" * 64 + '"', "the file is not the one that was pinned"),
+            ('sha256_prefix = "ba78"', "no full digest of the file is published"),  # what is known of it fits
+            ("", "no full digest of the file is published"),
+        ],
+    )
+    def test_why_a_recount_proves_nothing(self, run, paper, data, tmp_path, pin, why):
+        self.recipes(paper, "data.path('x.json')\nreturn Recount(2)")
+        lines = RELEASES.splitlines()
+        (paper / "releases.toml").write_text("\n".join(pin if "sha256" in line else line for line in lines))
+        written = tmp_path / "verdicts.json"
+        code, out, err = run("check", paper, "--data", data, "--unverified", "--json", written)
+        assert code == 0, err
+        assert f"demo: 1 unverified data; 1 of them agree, which proves nothing: {why}" in " ".join(out.split())
+        pytest.importorskip("jinja2", reason="needs the report extra")
+        code, out, err = run("report", "--from", written, "--out", tmp_path / "page")
+        assert code == 0, err
+        page = (tmp_path / "page" / "report.html").read_text(encoding="utf-8")
+        assert f"1 of 1 that were compared agree, which proves nothing: {why}." in page
+
     def test_data_that_no_pin_proves_may_break_a_recipe(self, run, paper, data):
         self.recipes(paper, "data.path('x.json')\nraise KeyError('country')")
         (data / "x.json").write_text("abd")
