@@ -14,7 +14,7 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command(
-    epilog="Example: countback plan --countries 12 --questions 11 --items-per-cell 3 --shared-items 10 --price 1.63 "
+    epilog="Example: countback plan --countries 12 --questions 11 --items-per-cell 3 --shared-items 11 --price 1.63 "
     "--assign who-labels-what.csv"
 )
 @click.option("--countries", required=True, metavar="N|NAME,...", help="How many, or their names.")

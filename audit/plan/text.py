@@ -128,6 +128,13 @@ def _country_line(plan: Plan) -> str:
         )
     else:
         text += f"On which side of 5% its share lies is told rightly in up to {percent(best)} of simulated data sets."
+    without = design.questions - design.shared
+    if without > 0:
+        text += (
+            f" They do not go round the questions: {without:,} of {design.questions:,} have none, and of "
+            f"{'that one' if without == 1 else 'those'} no difference between countries can be told from its items; "
+            f"{design.questions:,} shared items would do."
+        )
     return text
 
 
@@ -140,7 +147,8 @@ def _cell_line(plan: Plan) -> str:
     verdict = "" if here.right >= SURE else " Until then report shares of labels, not one letter."
     size = f"{counted(here.items, 'item')} of {counted(plan.design.labels, 'label')}"
     return (
-        f"One letter per cell: with {size} it is the one that unlimited items would give in "
+        f"One letter per cell, the commonest label of a question in a country: with {size} it is the one that "
+        "unlimited items would give in "
         f"{percent(here.right)} of cells; {needed} items.{verdict}"
     )
 
@@ -149,13 +157,14 @@ def _lead_line(plan: Plan, lead: Lead) -> str:
     row = plan.asked
     need = lead.items_for(CLOSE)
     text = (
-        f"A judge beside a held-out human: +-{100 * row.half_width:.1f} points in each country "
-        f"({row.design.items * lead.comparisons:,.0f} comparisons)"
+        f"A judge beside a held-out human: the difference will be known to +-{100 * row.half_width:.1f} points in each "
+        f"country ({row.design.items * lead.comparisons:,.0f} comparisons)"
         if row.design.items > 1
         else "A judge beside a held-out human: one item in each country says nothing of its own error"
     )
     return (
-        f"{text}; +-{100 * CLOSE:.0f} takes {need:,} items in each country, {need * lead.comparisons:,.0f} comparisons."
+        f"{text}; to +-{100 * CLOSE:.0f} takes {need:,} items in each country, {need * lead.comparisons:,.0f} "
+        "comparisons."
     )
 
 
@@ -192,8 +201,9 @@ def designs_table(plan: Plan) -> tuple[list[str], list[list[str]]]:
 
 def designs_caption(plan: Plan) -> str:
     text = (
-        "letter right: share of cells whose letter is that of unlimited items. judge +-: half the 95% interval of "
-        "judge less held-out human in one country, points."
+        "nested: each country its own items; crossed: all of them shared; hybrid: some. A cell is a question in a "
+        "country, its letter the commonest label there. letter right: share of cells whose letter is that of unlimited "
+        "items. judge +-: half the 95% interval of judge less held-out human in one country, points."
     )
     affordable = [row for row in plan.rows if row.affordable is not None]
     if plan.budget is not None and affordable:

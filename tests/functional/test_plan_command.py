@@ -51,6 +51,18 @@ def test_the_articles_design_in_words(countback: Run) -> None:
     assert "nan" not in done.stdout
 
 
+def test_questions_that_no_shared_item_asks_are_said(countback: Run) -> None:
+    """Counted in the list that is handed out: of five questions two have no shared item."""
+    ask = ("--countries", 3, "--questions", 5, "--items-per-cell", 2, "--draws", 20, "--assign", "list.csv")
+    done = countback(*ask, "--shared-items", 3)
+    rows = rows_of(Path("list.csv"))
+    without = {row["question"] for row in rows} - {row["question"] for row in rows if row["block"] == "shared"}
+    assert len(without) == 2
+    assert "do not go round the questions: 2 of 5 have none, and of those no difference" in flat(done.stdout)
+    assert "5 shared items would do." in flat(done.stdout)
+    assert "do not go round" not in countback(*ask[:-2], "--shared-items", 5).stdout
+
+
 def test_nested_is_said_to_tell_nothing_and_what_sharing_costs(countback: Run) -> None:
     done = countback("--countries", "Pakistan,Nigeria", "--shared-items", 0, "--price", 2)
     text = flat(done.stdout)
