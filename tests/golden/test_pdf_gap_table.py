@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from countback.fetch.errors import UserError
 from countback.fetch.pdf.agree import agree, evidence
-from countback.fetch.pdf.gaps import UNSEEN, GapTable, read_gap_table
+from countback.fetch.pdf.gaps import UNSEEN, Gap, GapTable, read_gap_table
 from handmade_pdf import Sheet, ruled_table, write_pdf
 
 DATA = Path(__file__).parent / "data"
@@ -46,6 +46,17 @@ def test_every_gap_of_both_layouts_is_read(both: dict[str, GapTable], label: str
         for gap in result.gaps
     }
     assert read == known
+
+
+def test_an_interval_that_ends_at_zero_is_not_clear_of_it() -> None:
+    ends = [("0.01", "2.00"), ("0.00", "2.00"), ("-2.00", "0.00"), ("-2.00", "-0.01"), ("-0.01", "0.01")]
+    assert [Gap("m", "b", D(0), D(low), D(high), ()).clear_of_zero() for low, high in ends] == [
+        True,
+        False,
+        False,
+        True,
+        False,
+    ]
 
 
 @pytest.mark.parametrize("label", ["Table 9", "Table 10"])

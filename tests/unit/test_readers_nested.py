@@ -268,6 +268,7 @@ def test_argilla_shapes(tmp_path: Path) -> None:
         ("r1", "u3", "r", None, "not_asked"),
     ]
     assert table.countries == ("KE",)
+    assert report.read["records"] == 1
     assert sorted(table.kind.tolist()) == [HUMAN] * 6 + [JUDGE]
     by_question = {
         "id": "r1",
