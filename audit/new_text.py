@@ -76,7 +76,7 @@ RECOUNT = """
 # columns = [{last}]  # one claim per cell
 # recipe  = "share"
 # with    = {{ file = {released}, where = {where}, hits = "COLUMN", n = "COLUMN" }}
-#           # columns of that file: {header}
+#           # columns of that file: {header}; without n each of its lines counts as one
 # needs   = ["data"]
 """
 
@@ -110,11 +110,11 @@ from fractions import Fraction
 from countback.claims.verdict import CannotRecount, Recount
 
 
-def share(data, *, file, where, hits, n, row, column):
-    """Column `hits` in percent of column `n`, summed over the lines whose column `where` holds the row's name."""
+def share(data, *, file, where, hits, n=None, row, column):
+    """Column `hits` in percent of column `n`, or of the lines; of those whose column `where` holds the row's name."""
     with data.path(file).open(newline="", encoding="utf-8") as lines:
         found = [line for line in csv.DictReader(lines) if line[where] == row]
-    total = sum(int(line[n]) for line in found)
+    total = sum(int(line[n]) if n else 1 for line in found)
     if not total:
         raise CannotRecount(f"{file}: nothing to count for {row}")
     return Recount(100 * Fraction(sum(int(line[hits]) for line in found), total), n=total)

@@ -152,7 +152,9 @@ def _called(paper: Paper, claim: Claim, data: Data) -> Recount:
         told = f"{type(error).__name__}{f' at line {lines[-1]}' if lines else ''}: {' '.join(str(error).split())}"
         if data.used and any(located.status != "verified" for located in data.used):
             raise CannotRecount(f"the data could not be read: {told}") from None
-        raise BrokenRecipe(f"{place}: {told}; mend the recipe (COUNTBACK_DEBUG=1 shows the traceback)") from None
+        raise BrokenRecipe(
+            f"{place}: {told}; mend the recipe, or what claims.toml gives it (COUNTBACK_DEBUG=1 shows the traceback)"
+        ) from None
     wrong = _wrong(found, claim)
     if wrong:
         raise BrokenRecipe(f"{place}: gave {wrong}; mend the recipe")

@@ -64,10 +64,17 @@ def test_a_table_whose_name_is_a_device_elsewhere_gets_another(countback, tmp_pa
     assert verdicts(countback, "smith")
 
 
-def test_the_commented_blocks_work_once_filled_in(countback, tmp_path, table):
+COUNTS = "model,run,items,changed\nA,1,10,2\nA,2,10,4\nB,1,20,5\n"
+EACH = "model,item,changed\n" + "".join(
+    f"{model},{item},{int(item < flips)}\n" for model, flips in (("A", 6), ("B", 5)) for item in range(20)
+)
+
+
+@pytest.mark.parametrize(("lines", "of", "wrong"), [(COUNTS, ', n = "items"', "run"), (EACH, "", "item")])
+def test_the_commented_blocks_work_once_filled_in(countback, tmp_path, table, lines, of, wrong):
     """What the comments propose, with the names of real columns in it: uncommented, confirmed, and recounted."""
     counts = tmp_path / "counts.csv"
-    counts.write_text("model,run,items,changed\nA,1,10,2\nA,2,10,4\nB,1,20,5\n", encoding="utf-8")
+    counts.write_text(lines, encoding="utf-8")
     countback("new", "smith", "--table", table, "--release", counts)
     folder = tmp_path / "here" / "smith"
     claims = folder / "claims.toml"
@@ -76,7 +83,7 @@ def test_the_commented_blocks_work_once_filled_in(countback, tmp_path, table):
     lines = f"# [[relation]]{blocks}".splitlines()
     blocks = "\n".join(line.removeprefix("# ") for line in lines if "# A number" not in line)
     blocks = blocks.replace('of       = ["n", "Flips"]', 'of       = ["Flips", "n"]')
-    blocks = blocks.replace('hits = "COLUMN", n = "COLUMN"', 'hits = "changed", n = "items"')
+    blocks = blocks.replace('hits = "COLUMN", n = "COLUMN"', f'hits = "changed"{of}')
     blocks = blocks.replace('columns = ["Rate"]', 'columns = ["Rate"]\nexcept = ["All"]')
     claims.write_text(head + blocks, encoding="utf-8")
     draft = Counter(v["verdict"] for v in verdicts(countback, folder, "--data", tmp_path))
@@ -86,7 +93,7 @@ def test_the_commented_blocks_work_once_filled_in(countback, tmp_path, table):
     found = {v["id"].removeprefix("smith/"): v["verdict"] for v in verdicts(countback, folder, "--data", tmp_path)}
     assert {found[f"table-03-check[{row}]"] for row in ("A", "B", "All")} == {"consistent"}
     assert {found[f"table-03-recount[{row}, Rate]"] for row in "AB"} == {"reproduced"}  # 6 of 20, 5 of 20
-    claims.write_text((head + blocks).replace('"changed"', '"run"'), encoding="utf-8")  # 3 of 20, 1 of 20
+    claims.write_text((head + blocks).replace('"changed"', f'"{wrong}"'), encoding="utf-8")  # 3 and 1 of 20; 190
     assert countback("check", folder, "--data", tmp_path).returncode == 1
 
 
