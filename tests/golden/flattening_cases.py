@@ -39,7 +39,8 @@ TRUTHS = {
     "nested, content shifted": Truth(SDS | {"origin": 0.5}, (-0.6, 0.6), JUDGES),
     "crossed": Truth(SDS | {"item:country": 0.2}, (-0.6, 0.6), JUDGES),
 }
-SETS = {"nested": 100, "crossed": 20, "nested, content shifted": 20}
+SHIFTED = "latent, content counted"
+SETS = {"nested": 100, "crossed": 100, "nested, content shifted": 100}
 
 
 def layout(design: str) -> Layout:
@@ -65,7 +66,10 @@ def as_data(made: Simulated) -> JointData:
 
 
 def truth(made: Simulated) -> list[dict[str, float]]:
-    """By judge, from the effects that made the labels; content and leans are summed here anew."""
+    """By judge, from the effects that made the labels; content and leans are summed here anew.
+
+    Where content is shifted by country, beside the true ratio in logits the one with that shift counted as severity.
+    """
     item, country = np.unique(np.column_stack([made.item, made.country])[made.label >= 0], axis=0).T
     question, effect = made.layout.item_question[item], made.effects
     shift = np.append(effect["origin"], 0.0)[made.origin[item]]
@@ -88,6 +92,8 @@ def truth(made: Simulated) -> list[dict[str, float]]:
         found.append(
             {"latent": own.std() / panel.std(), "ratio": theirs.std() / human.std(), "slope": slope, "gap": gap}
         )
+        if made.truth.sd("origin"):
+            found[-1][SHIFTED] = (own + effect["origin"]).std() / (panel + effect["origin"]).std()
     return found
 
 
@@ -104,11 +110,12 @@ def study(seed: int, *, design: str) -> dict[str, Any]:
     for judge, true in zip(flattening.flattening(posterior, data, level=LEVEL), truth(made), strict=True):
         parts = {
             "latent": judge.latent,
+            SHIFTED: judge.latent,
             "ratio": judge.ratio,
             "slope": judge.slope,
             "gap": judge.gap[data.countries[0]],
         }
-        told = {name: [true[name], each.median, each.low, each.high] for name, each in parts.items()}
+        told = {name: [true[name], each.median, each.low, each.high] for name, each in parts.items() if name in true}
         rows.append(told | {"flatter": judge.flatter})
     return {
         "rhat": gates.rhat,
@@ -121,13 +128,14 @@ def study(seed: int, *, design: str) -> dict[str, Any]:
 def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Coverage over data sets and judges, its Monte Carlo error over data sets, and the median width."""
     found: dict[str, Any] = {"data sets": len(rows)}
-    for name in ("latent", "ratio", "slope", "gap"):
+    for name in [name for name in rows[0]["judges"][0] if name != "flatter"]:
         true, median, low, high = np.moveaxis([[judge[name] for judge in row["judges"]] for row in rows], 2, 0)
         held = (low <= true) & (true <= high)
         found[name] = {
             "covered": held.mean(),
             "Monte Carlo error": held.mean(axis=1).std(ddof=1) / len(rows) ** 0.5,
             "covered by judge": held.mean(axis=0).tolist(),
+            "truth below": (true < low).mean(),
             "median error": float(np.median(median - true)),
             "median width": float(np.median(high - low)),
         }

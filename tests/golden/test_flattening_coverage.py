@@ -40,14 +40,16 @@ def test_a_judge_is_seldom_called_flatter_and_hardly_ever_wrongly() -> None:
 
 
 def test_summary_counts_by_hand(cases: Any) -> None:
-    """Two data sets of one judge: the first's interval [0, 2] holds 1, the second's [0, 2] does not hold 3."""
+    """Six data sets of one judge: its interval [0, 2] holds three truths, one is below and two above it."""
     row = {"rhat": 1.0, "ess": 100.0, "divergent": 0.0}
-    judges = [{name: [true, 1.0, 0.0, 2.0] for name in QUANTITIES} | {"flatter": 0.99} for true in (0.5, 3.0)]
+    truths = (0.5, 1.5, 1.8, 3.0, 3.5, -1.0)
+    judges = [{name: [true, 1.0, 0.0, 2.0] for name in QUANTITIES} | {"flatter": 0.99} for true in truths]
     found = cases.summary([row | {"judges": [judge]} for judge in judges])
     assert found["latent"]["covered"] == 0.5
-    assert found["latent"]["Monte Carlo error"] == pytest.approx(0.5)
+    assert found["latent"]["truth below"] == pytest.approx(1 / 6)
+    assert found["latent"]["Monte Carlo error"] == pytest.approx(1 / 20**0.5)
     assert found["latent"]["median width"] == 2.0
-    assert found["sure of a smaller spread"] == {"rate": 1.0, "and wrong": 0.5, "true": 0.5}
+    assert found["sure of a smaller spread"] == pytest.approx({"rate": 1, "and wrong": 4 / 6, "true": 2 / 6})
 
 
 def test_truth_of_a_judge_that_is_the_panel(cases: Any) -> None:
@@ -59,6 +61,21 @@ def test_truth_of_a_judge_that_is_the_panel(cases: Any) -> None:
     same, nothing = cases.truth(made)
     assert [same[name] for name in QUANTITIES] == pytest.approx([1, 1, 1, 0])
     assert [nothing[name] for name in ("latent", "ratio", "slope")] == pytest.approx([0, 0, 0], abs=1e-12)
+    assert cases.SHIFTED not in same
+
+
+def test_truth_where_content_is_shifted_by_country(cases: Any) -> None:
+    """What items hold spreads both: with it counted a judge without country effects has a spread, without it none."""
+    simulate = importlib.import_module("countback.models.simulate")
+    judges = (simulate.JudgeTruth(), simulate.JudgeTruth(follows=0.0))
+    truth = simulate.Truth({"country": 0.5, "origin": 1.0}, (-0.6, 0.6), judges)
+    made = simulate.simulate(simulate.nested(4, 1, 10, pool=3, labels=3), truth, np.random.default_rng(2))
+    same, nothing = cases.truth(made)
+    assert [same[name] for name in (*QUANTITIES, cases.SHIFTED)] == pytest.approx([1, 1, 1, 0, 1])
+    assert nothing["latent"] == pytest.approx(0, abs=1e-12)
+    both = made.effects["origin"] + made.effects["country"]
+    assert nothing[cases.SHIFTED] == pytest.approx(made.effects["origin"].std() / both.std())
+    assert nothing["ratio"] > 0.1
 
 
 @pytest.mark.slow
