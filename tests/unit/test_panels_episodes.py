@@ -91,11 +91,11 @@ def test_a_range_without_true_differences_is_read_as_noise() -> None:
 def test_paired_differences_by_hand() -> None:
     # Seed 1: mean(4, 2) - 1 = 2; seed 2: 5 - 3 = 2; seed 3: 1 - 5 = -4. Seeds 4 and 5 have one side only.
     native, seed = np.array([4.0, 2.0, 5.0, 1.0, 3.0, NAN]), np.array([1, 1, 2, 3, 4, 2])
-    english, other = np.array([1.0, 3.0, 5.0, 2.0]), np.array([1, 2, 3, 5])
+    english, other = np.array([1.0, 3.0, 5.0, 2.0, NAN, NAN]), np.array([1, 2, 3, 5, 1, 3])
     result = paired_difference(native, seed, english, other, draws=200, rng=np.random.default_rng(1))
     assert result.value == pytest.approx((2 + 2 - 4) / 3)
     assert (result.n, result.unit) == (3, "seeds")
-    assert dict(result.dropped) == {"value missing": 1, "seed without a value on the other side": 2}
+    assert dict(result.dropped) == {"value missing": 1 + 2, "seed without a value on the other side": 2}
     with pytest.raises(UserError, match="None of 2 seeds"):
         paired_difference(native[:1], seed[:1], english[1:2], other[1:2], draws=5, rng=np.random.default_rng(1))
 
