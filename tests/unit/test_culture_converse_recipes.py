@@ -512,6 +512,7 @@ def region(data: Data) -> Recount:
     [
         (score, SPEC[SPEC.index("[[epi"):SPEC.index("[[rat")], "", r"has no \[\[episodes\]\] block, so no file of "),
         (score, 'model = "model"', 'modell = "model"', r"\[\[episodes\]\] has no column 'modell'; expected some of "),
+        (score, SAME, SAME + '\n[episodes.fixed]\nmodel = "x"', "has 'model' in columns and in fixed; keep one"),
         (gender, 'gender = "gender"\n', "", r'say which column is the gender; .*episodes.csv has .*gender = "..." to'),
         (score, 'Honesty = "Honesty"', 'Honesty = "honest"', "no column 'honest', which .* gives as the Honesty"),
         (score, '"episodes.csv"', '"episode.csv"', "names 'episode.csv', and .* has no such file"),

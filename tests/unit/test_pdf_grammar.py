@@ -31,6 +31,8 @@ ACCEPTED: dict[str, dict[str, object]] = {
         "high": D(98),
     },
     "3/5": {"count": D(3), "of": D(5)},
+    "5 [5, 9]": {"estimate": D(5), "low": D(5), "high": D(9)},  # no citation: the estimate lies in it
+    "9 [5, 9]": {"estimate": D(9), "low": D(5), "high": D(9)},
     "+6.06 [5.12, 7.00]": {"estimate": D("6.06"), "low": D("5.12"), "high": D("7.00")},
     "−0.5 [−0.9, −0.1]*": {"estimate": D("-0.5"), "low": D("-0.9"), "high": D("-0.1"), "marks": ("*",)},
     "0.61 (0.02)": {"estimate": D("0.61"), "aside": D("0.02")},

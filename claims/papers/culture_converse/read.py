@@ -154,6 +154,8 @@ def _blocks(path: Path, kind: str) -> list[BlockSpec]:
             raise CannotRecount(
                 f"{path}: [[{kind}]] has no column {unknown[0]!r}; expected some of {_some(COLUMNS[kind], 40)}"
             )
+        if twice := block.columns.keys() & block.fixed.keys():
+            raise CannotRecount(f"{path}: [[{kind}]] has {min(twice)!r} in columns and in fixed; keep one")
     return blocks
 
 
