@@ -22,7 +22,15 @@ from countback.claims.decision import BROKEN, CONFIRMED, NEITHER
 from countback.claims.resolve_share import Share, ShareRule, decide
 from countback.claims.spec import read_text
 from countback.fetch.errors import UserError
-from countback.models.forecast import SHARE_GRID, CrossedDesign, Forecast, SharePrior, crossed_share, share_forecast
+from countback.models.forecast import (
+    SHARE_GRID,
+    CrossedDesign,
+    Forecast,
+    Model,
+    SharePrior,
+    crossed_share,
+    share_forecast,
+)
 from countback.models.studies import write_study
 from numpy.typing import NDArray
 
@@ -114,14 +122,16 @@ def study(tables: dict[str, Counts]) -> dict[str, Any]:
             for row in (shown[f"{design}: {name}"],)
         ],
         "rows": rows,
-        "reading": "Value: probability under one prior of the true share; ends: lowest and highest over four other "
-        "priors, which move it by far more than Monte Carlo error does. All studies are synthetic; the estimator and "
-        "the rule are those that would decide.",
+        "reading": f"Value: probability under one prior of the true share, with {Model.doubt:.0%} doubt mixed in, "
+        "spread evenly over the outcomes; ends: lowest and highest over four other priors, which move it by far more "
+        "than Monte Carlo error does. All studies are synthetic; the estimator and the rule are those that would "
+        "decide.",
         "settings": {
             "threshold": str(THRESHOLD),
             "true shares": list(SHARE_GRID),
             "studies of a design and a share": STUDIES * BATCHES,
             "prior": vars(PRIOR),
+            "doubt": Model.doubt,
             "other priors": [vars(prior) for prior in OTHER_PRIORS],
             "published shares behind the prior": list(PUBLISHED),
         },

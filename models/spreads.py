@@ -275,6 +275,33 @@ def _row(name: str, value: float, each: Floats) -> dict[str, Any]:
     return {"name": name, "value": value, "low": float(each.min()), "high": float(each.max())}
 
 
+def answer(shown: Sequence[dict[str, Any]]) -> list[str]:
+    """In sentences what `rows` hold."""
+    told = {row["name"]: row for row in shown}
+
+    def chance(event: int, scenario: int) -> str:
+        return _span(told[f"P({EVENTS[event]} | {SCENARIOS[scenario].name})"], 2)
+
+    def times(one: int, other: int) -> dict[str, Any]:
+        return told[f"P({EVENTS[3]}): {SCENARIOS[one].name} over {SCENARIOS[other].name}"]
+
+    unsure = times(3, 0)
+    return [
+        f"Where countries do not differ, a human spread as printed or larger has probability {chance(0, 0)}.",
+        f"All four judges lie below the human with probability {chance(1, 0)} where countries do not differ, "
+        f"{chance(1, 1)} where they do and judges follow, and {chance(1, 3)} where judges follow 30% of it (country's "
+        "share 3%).",
+        f"Spreads near the printed are {_span(times(3, 1), 1)} times as likely with flattening as with judges that "
+        f"follow, and {_span(unsure, 1)} times as likely as where countries do not differ (share 3%)"
+        f"{'' if unsure['low'] > 1 or unsure['high'] < 1 else ': the two are not told apart'}.",
+        f"At a share of 10% these are {_span(times(4, 2), 1)} and {_span(times(4, 0), 1)} times.",
+    ]
+
+
+def _span(row: dict[str, Any], digits: int) -> str:
+    return f"{row['value']:.{digits}f} ({row['low']:.{digits}f} to {row['high']:.{digits}f})"
+
+
 def resemblance(found: Found) -> dict[str, dict[str, float]]:
     """What the article prints beside what the synthetic studies have, lowest and highest cell."""
     have = {
@@ -293,31 +320,12 @@ def resemblance(found: Found) -> dict[str, dict[str, float]]:
 def study(found: Found) -> dict[str, Any]:
     """The stored study, schema countback.study/1; `cells` are the probabilities of EVENTS by nuisance and scenario."""
     shown = rows(found)
-    told = {row["name"]: row for row in shown}
-
-    def span(name: str) -> str:
-        row = told[name]
-        digits = 2 if name.startswith("P(") and " over " not in name else 1
-        return f"{row['value']:.{digits}f} ({row['low']:.{digits}f} to {row['high']:.{digits}f})"
-
-    wide, below, near = (f"P({EVENTS[event]}" for event in (0, 1, 3))
-    names = [scenario.name for scenario in SCENARIOS]
-    unsure = f"{near}): {names[3]} over {names[0]}"
     return {
         "schema": SCHEMA,
         "title": "How surprising the released spreads are, in synthetic studies of the release's shape",
         "question": "Do the humans' spread of 0.194 and the judges' smaller ones speak for a difference between "
         "countries, and for judges that flatten it?",
-        "answer": [
-            f"Where countries do not differ, a human spread as printed or larger has probability "
-            f"{span(f'{wide} | {names[0]})')}.",
-            f"All four judges lie below the human with probability {span(f'{below} | {names[0]})')} where countries do "
-            f"not differ, {span(f'{below} | {names[1]})')} where they do and judges follow, and "
-            f"{span(f'{below} | {names[3]})')} where judges follow 30% of it (country's share 3%).",
-            f"Spreads near the printed are {span(f'{near}): {names[3]} over {names[1]}')} times as likely with "
-            f"flattening as with judges that follow, and {span(unsure)} times as likely as where countries do not "
-            f"differ{'' if told[unsure]['low'] > 1 or told[unsure]['high'] < 1 else ': the two are not told apart'}.",
-        ],
+        "answer": answer(shown),
         "rows": [{key: _short(value) for key, value in row.items()} for row in shown],
         "reading": "Value: over all calibrations; ends: lowest and highest of them. A probability rests on "
         f"{int(found.studies.min())} synthetic studies a calibration, the same draws in each; mc_error is the Monte "

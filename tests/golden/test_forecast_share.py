@@ -42,6 +42,22 @@ def test_the_stored_study_is_the_codes() -> None:
     ] * len(crossed.CELLS)
 
 
+def test_rows_are_integrals_over_the_prior_with_the_doubt_they_tell_of() -> None:
+    """The largest design, by a fine sum over the normal logit of the true share."""
+    settings = STORED["settings"]
+    z = np.linspace(-8, 8, 40_001)
+    logits = np.log(settings["prior"]["median"] / (1 - settings["prior"]["median"])) + settings["prior"]["spread"] * z
+    at = np.array(settings["true shares"])
+    density = np.exp(-(z**2) / 2)
+    doubt, design = settings["doubt"], "100 items x 12 countries x 5 labels"
+    assert f"{doubt:.0%} doubt" in STORED["reading"]
+    rows = {row["name"]: row["value"] for row in STORED["rows"]}
+    for place, name in enumerate(crossed.OUTCOMES):
+        rates = np.array(STORED["came"][design])[:, place] / 400
+        drawn = density @ np.interp(logits, np.log(at / (1 - at)), rates) / density.sum()
+        assert rows[f"{design}: {name}"] == pytest.approx((1 - doubt) * drawn + doubt / 3, abs=2e-4)
+
+
 @pytest.mark.parametrize(("design", "share"), [(0, 0.05), (1, 0.3), (3, 0.01), (5, 0.08)])
 def test_a_part_is_found_again_with_other_draws(design: int, share: float) -> None:
     """A hundred studies by another seed, within 4.5 standard errors of the difference."""

@@ -19,6 +19,7 @@ from countback.models.spreads import (
     REPLICATES,
     SCENARIOS,
     SEED,
+    answer,
     events,
     run_batch,
 )
@@ -84,7 +85,17 @@ def test_it_says_in_sentences_what_its_rows_hold():
         *(ROWS[f"P({EVENTS[1]} | {SCENARIOS[number].name})"] for number in (0, 1, 3)),
     ):
         assert f"{row['value']:.2f} ({row['low']:.2f} to {row['high']:.2f})" in words
+    assert STUDY["answer"] == answer(STUDY["rows"])
     assert "synthetic" in STUDY["title"]
+
+
+def test_it_says_which_share_its_ratios_are_of_and_gives_both():
+    """At 3% flattening and no country are alike, at 10% flattening is the rarer: one of them alone would mislead."""
+    for sentence, flattened, followed, share in ((2, 3, 1, "3%"), (3, 4, 2, "10%")):
+        assert share in STUDY["answer"][sentence]
+        for other in (followed, 0):
+            ratio = CELL[:, flattened, 3].mean() / CELL[:, other, 3].mean()
+            assert f" {ratio:.1f} (" in STUDY["answer"][sentence]
 
 
 def test_the_report_can_draw_it():
