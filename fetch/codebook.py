@@ -104,6 +104,8 @@ class Codebook:
         for raw, label in (aliases or {}).items():
             if label not in ordered:
                 raise UserError(f"The alias {raw!r} points to {label!r}, which is not among {list(ordered)}.")
+            if raw in ordered and raw != label and not per_question:  # of several questions, one may not know it
+                raise UserError(f"The alias {raw!r} is a label itself and stays one; take one of the two out.")
         for raw, state in (missing or {}).items():
             if state not in MISSING:
                 raise UserError(f"missing[{raw!r}] is {state!r}; expected one of {', '.join(MISSING)}.")

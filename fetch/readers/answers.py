@@ -121,7 +121,7 @@ def assemble(
     reader: str, answers: Answers, sources: Sequence[Source], options: Options, tally: Tally
 ) -> tuple[LabelTable, IngestReport]:
     """Cleans ids, matches labels, settles duplicates, hides people, and validates. See the modules that do each."""
-    answers = _with_options(_clean_ids(answers, tally), options)
+    answers = _with_options(_clean_ids(answers, tally), options, tally)
     answers = _refuse_nameless(answers, tally)
     answers = _only_known_questions(answers, options, tally)
     if options.multi == "each":
@@ -161,11 +161,14 @@ def _clean_ids(answers: Answers, tally: Tally) -> Answers:
     return replace(answers, **cleaned)  # type: ignore[arg-type]
 
 
-def _with_options(answers: Answers, options: Options) -> Answers:
+def _with_options(answers: Answers, options: Options, tally: Tally) -> Answers:
     """What was told beside the file: its annotator, its country, which annotators are judges."""
     changes: dict[str, object] = {}
     for name, option in (("annotator", options.annotator), ("country", options.country)):
         if option is not None:
+            own = len([value for value in getattr(answers, name).values if value])
+            if own:  # no names: they may be people's
+                tally.notes.append(f"{name}={option!r} was taken in place of {own} that the file itself names")
             changes[name] = answers.file.map(lambda file, o=option, n=name: per_file(o, file, n) or "")  # type: ignore[misc]
     if options.country_names == "iso3":
         country = changes.get("country", answers.country)

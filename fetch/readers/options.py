@@ -107,6 +107,9 @@ def make_options(
     if unknown:
         known = ", ".join(f.name for f in fields(Options))
         raise UserError(f"There is no option {min(unknown)!r}; the options are aliases, missing, normalise, {known}.")
+    expected = more.get("expected")
+    if expected is not None and (not isinstance(expected, int) or expected < 1):
+        raise UserError(f"expected={expected!r} is no number of annotators; expected a whole number from 1 on.")
     for name in ("judges", "multi"):
         if isinstance(more.get(name), str) and more[name] != "each":
             more[name] = (more[name],)

@@ -84,6 +84,9 @@ def test_columns_told_wrongly(tmp_path: Path, columns: dict[str, Any]) -> None:
         ({"reader": "argilla"}, "is a table; the reader 'argilla' is for JSON"),
         ({"judges": "gpt"}, "'gpt' is not among the annotators"),
         ({"delimiter": ";;"}, "not one character"),
+        ({"expected": "3"}, "expected='3' is no number of annotators"),
+        ({"expected": 0}, "expected=0 is no number of annotators"),
+        ({"aliases": {"yes": "no"}}, "The alias 'yes' is a label itself"),
         ({"encoding": "nope"}, "cannot be decoded as 'nope'"),
         ({"encoding": "a\0b"}, "cannot be decoded as"),
         ({"country": {"y.csv": "KE"}}, "names no value for the file 'x.csv'"),
@@ -226,6 +229,17 @@ def test_personal_data_is_named_and_not_read(tmp_path: Path) -> None:
 def test_a_country_left_blank_is_no_second_country(tmp_path: Path) -> None:
     table, _ = read(tmp_path, "item,annotator,country,label\n1,a,KE,yes\n2,a,,no\n")
     assert table.annotators == ("a",)
+
+
+def test_what_is_told_in_place_of_a_column_is_said(tmp_path: Path) -> None:
+    text = "item,annotator,country,label\n1,a,KE,yes\n2,b,NG,no\n3,b,,no\n"
+    table, report = read(tmp_path, text, country="ZA")
+    assert table.countries == ("ZA",)
+    assert report.notes == ("country='ZA' was taken in place of 2 that the file itself names",)
+    table, report = read(tmp_path, text.replace("country", "place"), annotator="{file}")
+    assert table.annotators == ("x",)
+    assert report.notes == ("annotator='{file}' was taken in place of 2 that the file itself names",)
+    assert read(tmp_path, "item,label\n1,yes\n", annotator="{file}")[1].notes == ()
 
 
 def test_judges_keep_their_names_across_files(tmp_path: Path) -> None:
