@@ -93,6 +93,29 @@ def test_the_line_is_that_of_the_key(run, paper):
     assert (code, (paper / "claims.toml").read_text().splitlines()[line - 1]) == (2, "of = [1.5]")
 
 
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        ({"rows": '["nobody"]'}, 't1 has no row "nobody"'),
+        ({"except": '["nobody"]'}, 't1 has no row "nobody"'),
+        ({"columns": '["none"]'}, 't1 has no column "none"'),
+        ({"table": '"t9"'}, 'no table "t9"'),
+        ({}, 6),  # two models and three columns
+        ({"except": '["A|Help"]'}, 5),
+        ({"except": '["Hon"]'}, 4),
+    ],
+)
+def test_what_each_goes_over(run, paper, keys, told):
+    relation(paper, **({"table": '"t1"', "each": '"cell"', "relation": '"at-least"', "of": '[".", 0]'} | keys))
+    text = (paper / "claims.toml").read_text()
+    (paper / "claims.toml").write_text(text.replace('equals = "=3.80"\n', ""))
+    result = run("check", paper, "--json", "-")
+    if isinstance(told, str):
+        refused(result, 'relation "more"', told)
+    else:
+        assert len({v["id"] for v in json.loads(result[1])["verdicts"] if v["id"].startswith("demo/more")}) == told
+
+
 NO_ONE_NUMBER = {
     "d51af09b...a498": "a hash; compare it by short-hash or equal-text",
     "142-148": "several numbers; say which with @low or @high",

@@ -355,6 +355,12 @@ def test_each_label_a_question_of_its_own(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert table.labels == ("no", "yes")
     assert (report.counts["blank"], report.counts["not_in_codebook"]) == (2, 2)
+    text = 'item,annotator,question,label\n1,a,q,A\n1,a,r,C\n2,a,r,"[""B"", ""C""]"\n'
+    table, _ = read(tmp_path, text, codebook={"q": ["A", "B"], "r": ["B", "C"]}, multi="each")
+    assert rows(table) == [
+        ("1", "a", "q: A", "yes"), ("1", "a", "q: B", "no"), ("1", "a", "r: B", "no"), ("1", "a", "r: C", "yes"),
+        ("2", "a", "r: B", "yes"), ("2", "a", "r: C", "yes"),
+    ]  # fmt: skip
 
 
 def test_a_declared_separator_divides_several_labels(tmp_path: Path) -> None:
