@@ -290,6 +290,15 @@ def test_a_duplicate_costs_nobody_else_a_label(tmp_path: Path) -> None:
         assert kept == sorted([*alone, *((*pair, label) for pair, label in zip(of_pairs, of_both, strict=False))])
 
 
+def test_nor_in_another_country(tmp_path: Path) -> None:
+    text = "item,annotator,country,label\n1,a,KE,yes\n1,a,KE,no\n2,a,KE,yes\n3,b,NG,no\n1,b,NG,no\n"
+    table, report = read(tmp_path, text, duplicates="drop-both")
+    kept = [(item, who, label) for item, who, _, label in rows(table) if label is not None]
+    assert kept == [("1", "b", "no"), ("2", "a", "yes"), ("3", "b", "no")]
+    assert report.ids == "as they stood"
+    assert read(tmp_path, text, duplicates="drop-both", keep_pii=False)[1].ids == "hashed"
+
+
 def test_a_blank_beside_a_label_is_no_duplicate(tmp_path: Path) -> None:
     table, report = read(tmp_path, "item,annotator,label\n1,a,yes\n1,a,\n")
     assert report.duplicates is None
