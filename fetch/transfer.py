@@ -96,10 +96,10 @@ def connected(
         yield response
 
 
-def _cause(error: Exception) -> object:
-    """What lies beneath requests' wrapping, which would repeat the whole address."""
+def _cause(error: Exception) -> str:
+    """What lies beneath the wrapping of requests and urllib3, which would repeat the whole address and the host."""
     inner = error.args[0] if error.args else error
-    return getattr(inner, "reason", inner)
+    return re.sub(r"^HTTPS?Connection(?:Pool)?\([^)]*\): ", "", str(getattr(inner, "reason", inner)))
 
 
 def _resumable(pin: Pin, part: Path) -> tuple[int, str]:

@@ -323,6 +323,7 @@ def test_nobody_listens(tmp_path: Path) -> None:
         url = gone.url("/f")
     outcome = obtain(_pin(url), tmp_path, policy=QUICK)
     assert outcome.kind == "unreachable"
+    assert "no answer from 127.0.0.1: Failed to establish a new connection" in outcome.message
     assert "refused" in outcome.message
     _check_cache(outcome, tmp_path)
 
