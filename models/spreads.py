@@ -298,6 +298,21 @@ def answer(shown: Sequence[dict[str, Any]]) -> list[str]:
     ]
 
 
+def reading(shown: Sequence[dict[str, Any]], alike: dict[str, dict[str, float]], studies: int) -> str:
+    """How to read `rows`, of so many `studies` each: how exact they are, and where `resemblance` ends."""
+    ratios = [row["mc_error"] / row["value"] for row in shown if " over " in row["name"]]
+    chances = [row["mc_error"] for row in shown if " over " not in row["name"]]
+    judges = [each for name, each in alike.items() if name.startswith("judge")]
+    worst = max(judges, key=lambda each: each["printed"] - each["low"])
+    return (
+        "Value: over all calibrations; ends: lowest and highest of them. A probability rests on "
+        f"{studies} synthetic studies a calibration, the same draws in each; the Monte Carlo error of a probability is "
+        f"at most {max(chances):.3f}, of a ratio {max(ratios):.0%} of it. Synthetic judges hit less often than printed "
+        f"(at worst {worst['low']:.2f} for {worst['printed']:.2f}) where they follow less, and where even one that "
+        "knows what an item holds would. A smaller spread alone is never flattening."
+    )
+
+
 def _span(row: dict[str, Any], digits: int) -> str:
     return f"{row['value']:.{digits}f} ({row['low']:.{digits}f} to {row['high']:.{digits}f})"
 
@@ -319,7 +334,7 @@ def resemblance(found: Found) -> dict[str, dict[str, float]]:
 
 def study(found: Found) -> dict[str, Any]:
     """The stored study, schema countback.study/1; `cells` are the probabilities of EVENTS by nuisance and scenario."""
-    shown = rows(found)
+    shown, alike, studies = rows(found), resemblance(found), int(found.studies.min())
     return {
         "schema": SCHEMA,
         "title": "How surprising the released spreads are, in synthetic studies of the release's shape",
@@ -327,18 +342,16 @@ def study(found: Found) -> dict[str, Any]:
         "countries, and for judges that flatten it?",
         "answer": answer(shown),
         "rows": [{key: _short(value) for key, value in row.items()} for row in shown],
-        "reading": "Value: over all calibrations; ends: lowest and highest of them. A probability rests on "
-        f"{int(found.studies.min())} synthetic studies a calibration, the same draws in each; mc_error is the Monte "
-        "Carlo error of the value. A smaller spread alone is never flattening.",
+        "reading": reading(shown, alike, studies),
         "settings": {
             "layout": "4 countries, 11 questions, 31 items of its own each, 622 labels, pools 11, 6, 8, 9",
-            "studies of a calibration and a scenario": int(found.studies.min()),
+            "studies of a calibration and a scenario": studies,
             "nuisances": [asdict(nuisance) for nuisance in NUISANCES],
             "scenarios": [asdict(scenario) for scenario in SCENARIOS],
             "content of questions": QUESTION,
             "near": NEAR,
             "printed, and lowest and highest mean over calibrations and scenarios": {
-                name: {key: _short(value) for key, value in each.items()} for name, each in resemblance(found).items()
+                name: {key: _short(value) for key, value in each.items()} for name, each in alike.items()
             },
         },
         "seed": SEED,

@@ -21,6 +21,7 @@ from countback.models.spreads import (
     SEED,
     answer,
     events,
+    reading,
     run_batch,
 )
 
@@ -86,6 +87,9 @@ def test_it_says_in_sentences_what_its_rows_hold():
     ):
         assert f"{row['value']:.2f} ({row['low']:.2f} to {row['high']:.2f})" in words
     assert STUDY["answer"] == answer(STUDY["rows"])
+    alike = STUDY["settings"]["printed, and lowest and highest mean over calibrations and scenarios"]
+    assert STUDY["reading"] == reading(STUDY["rows"], alike, REPLICATES * BATCHES)
+    assert "at worst 0.72 for 0.81" in STUDY["reading"]
     assert "synthetic" in STUDY["title"]
 
 
