@@ -63,19 +63,52 @@ def test_moments_and_lme4_lie_inside_the_interval_on_the_linear_scale(name: str)
 
 @pytest.mark.parametrize("name", KEPT)
 def test_the_rule_of_the_second_prediction(name: str) -> None:
-    """By the interval on the linear scale under the default prior: what fits.md says."""
-    said = {"multi3hate": "neither", "rtp_lx_Toxicity": "neither", "rtp_lx_Microaggression": "confirmed"}
+    """By the interval on the linear scale under each prior of the sweep: what fits.md says."""
+    said = {
+        "multi3hate": ("neither", "broken", "broken", None, "neither"),
+        "rtp_lx_Toxicity": ("neither",) * 5,
+        "rtp_lx_Microaggression": ("confirmed", "neither", "neither", "confirmed", "confirmed"),
+    }
     kept = KEPT[name]
-    linear = kept["priors"][0]["linear"]
-    share = resolve_share.Share(
-        Fraction(linear["median"]),
-        Fraction(linear["low"]),
-        Fraction(linear["high"]),
-        kept["data"]["effects"]["country"],
-        kept["data"]["effects"]["item"],
-        True,
+    effects = kept["data"]["effects"]
+    for prior, outcome in zip(kept["priors"], said[name], strict=True):
+        ends = [Fraction(prior["linear"][end]) for end in ("median", "low", "high")]
+        share = resolve_share.Share(*ends, effects["country"], effects["item"], True)
+        if outcome is None:  # the upper end is the threshold, as far as the draws can tell
+            error = kept["mc_error"][prior["prior"]]["linear"]["high"]
+            assert abs(prior["linear"]["high"] - kept["threshold"]) < 2 * error
+        else:
+            assert resolve_share.decide(share, resolve_share.ShareRule(Fraction(1, 20))).possible == (outcome,)
+
+
+def test_the_tables_of_the_document_are_of_these_fits() -> None:
+    """Each printed number is the stored one, to its last digit."""
+    text = (HERE / "fits.md").read_text(encoding="utf-8")
+    sections = dict(
+        zip(("multi3hate", "rtp_lx_Microaggression", "rtp_lx_Toxicity"), text.split("\n## ")[1:4], strict=True)
     )
-    assert resolve_share.decide(share, resolve_share.ShareRule(Fraction(1, 20))).possible == (said[name],)
+    assert sections.keys() == KEPT.keys()
+    for name, section in sections.items():
+        rows = [
+            line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith(("| R2D2", "| HalfN"))
+        ]
+        assert [row[0] for row in rows] == [prior["prior"] for prior in KEPT[name]["priors"]]
+        for row, prior in zip(rows, KEPT[name]["priors"], strict=True):
+            finite, linear = prior["finite"], prior["linear"]
+            here = [finite["low"], finite["high"]] if name == "multi3hate" else []
+            stored = [
+                prior["median"],
+                prior["low"],
+                prior["high"],
+                *here,
+                linear["median"],
+                linear["low"],
+                linear["high"],
+            ]
+            printed = " to ".join(row[1:]).split(" to ")
+            for number, value in zip(printed, [*stored, prior["below"], prior["prior_below"]], strict=True):
+                digits = len(number.partition(".")[2])
+                assert abs(float(number) - value) <= 0.51 * 10**-digits, (name, prior["prior"], number, value)
 
 
 @pytest.mark.slow
