@@ -38,7 +38,7 @@ METADATA = ("equal-text", "short-hash", "dates-ascending")
 OF_TEXTS = ("count", "distinct", "equal-text", "short-hash", "p-value")
 OF_ONE_UNIT = (
     "equal sum mean weighted-mean median min max range difference remainder inside at-least at-most more-than less-than"
-    " ascending descending highest lowest matching"
+    " ascending descending dates-ascending highest lowest matching"
 ).split()
 POINTS = {"pp": "%", "point": "%", "points": "%"}
 
@@ -166,7 +166,7 @@ def _check(
         for operand in operands:
             _must_be_number(scope, operand)
     if relation in OF_ONE_UNIT:
-        _must_share_a_unit(scope, (*operands, *((target,) if target else ())))
+        _must_share_a_unit(scope, relation, (*operands, *((target,) if target else ())))
     if spec is None:
         return Check(relation, operands)
     weights = tuple(o for ref in spec.weights for o in _resolve(scope, ref))
@@ -210,10 +210,12 @@ def _must_be_number(scope: _Scope, operand: Operand | Nested) -> None:
         raise scope.error(f'{operand.address} reads "{operand.text}", which is several numbers; say which with {parts}')
 
 
-def _must_share_a_unit(scope: _Scope, operands: Iterable[Operand | Nested]) -> None:
-    """A number without a unit goes with any: a table says it in a heading."""
-    printed = [o for o in operands if isinstance(o, Operand) and o.number is not None and o.number.unit]
-    units = {POINTS.get(o.number.unit, o.number.unit): o.text for o in printed if o.number is not None}
+def _must_share_a_unit(scope: _Scope, relation: str, operands: Iterable[Operand | Nested]) -> None:
+    """A number without a unit goes with any, because a table says it in a heading; but not with a date."""
+    numbers = {o.text: o.number for o in operands if isinstance(o, Operand) and o.number is not None}
+    units = {POINTS.get(number.unit, number.unit): text for text, number in numbers.items()}
+    if not (relation != "difference" and any(number.kind == "date" for number in numbers.values())):
+        units.pop("", None)
     if len(units) > 1:
         one, other, *_ = units.values()
         raise scope.error(f'"{one}" and "{other}" have different units; compute one from the other with a formula')

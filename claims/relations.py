@@ -64,6 +64,12 @@ class Extra:
     reported: tuple[Reported, ...] = field(default=())
 
 
+def _equal(x: Numbers, extra: Extra) -> Interval:
+    if len(x) != 1:
+        raise UserError(f"equal takes one number beside `equals`, found {len(x)}; write one relation for each")
+    return x[0]
+
+
 def _mean(x: Numbers, extra: Extra) -> Interval:
     return total(x) / Interval.of(len(x))
 
@@ -341,7 +347,7 @@ def _tree(expr: str) -> ast.expr:
 
 
 VALUES: dict[str, Callable[[Numbers, Extra], Interval]] = {
-    "equal": lambda x, extra: x[0],
+    "equal": _equal,
     "sum": lambda x, extra: total(x),
     "mean": _mean,
     "median": _extreme(_median),

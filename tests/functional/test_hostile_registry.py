@@ -93,6 +93,22 @@ def test_the_line_is_that_of_the_key(run, paper):
     assert (code, (paper / "claims.toml").read_text().splitlines()[line - 1]) == (2, "of = [1.5]")
 
 
+@pytest.mark.parametrize("of", ['["=3.80", "=9.90"]', '["t1|*|Help"]'])
+def test_equal_compares_one_number(run, paper, of):
+    relation(paper, relation='"equal"', of=of)
+    refused(run("check", paper), "equal takes one number beside `equals`, found 2")
+
+
+def test_dates_beside_numbers(run, paper):
+    relation(paper, relation='"difference"', of='["=2026-10-03", "=2 October 2026"]', equals='"=1"')
+    code, out, _ = run("check", paper, "--json", "-")
+    assert (code, json.loads(out)["summary"]["consistent"]) == (0, 7)
+    relation(paper, id='"order"', relation='"dates-ascending"', of='["=5", "=2 October 2026"]')
+    text = (paper / "claims.toml").read_text()
+    (paper / "claims.toml").write_text(text[::-1].replace('equals = "=3.80"\n'[::-1], "", 1)[::-1])
+    refused(run("check", paper), '"5" and "2 October 2026" have different units')
+
+
 @pytest.mark.parametrize(
     ("keys", "told"),
     [
@@ -143,6 +159,8 @@ def test_what_is_no_one_number_is_not_counted_with(run, paper, printed, side):
         ("15.1%", "15.1 pp", 0),
         ("15.1 points", "15.1", 0),
         ("$142", "142", 0),
+        ("2026-10-02", "2 October 2026", 0),
+        ("2026-10-02", "739891", 2),  # the number of that day, which nobody means
     ],
 )
 def test_different_units_are_not_compared(run, paper, one, other, code):
