@@ -401,6 +401,18 @@ def test_the_domain_of_a_column_says_whether_a_check_could_have_failed(run, pape
     assert [v["verdict"] for v in json.loads(out)["verdicts"]] == [verdict]
 
 
+@pytest.mark.parametrize(("exact", "verdict"), [('["Help"]', "inconsistent"), ("[]", "consistent")])
+def test_a_column_of_exact_decimals_is_not_unrounded(run, paper, exact, verdict):
+    """78 times 0.05 is 3.90; times anything from 0.045 to 0.055 it may be 3.95."""
+    (paper / "tables" / "t1.csv").write_text("Model,Help,All\nA,0.05,3.95\n")
+    toml = (paper / "paper.toml").read_text().replace('summary = ["Average"]', f"exact = {exact}")
+    (paper / "paper.toml").write_text(toml)
+    (paper / "claims.toml").write_text("")
+    relation(paper, relation='"product"', of='["t1|A|Help", 78]', equals='"t1|A|All"')
+    _, out, _ = run("check", paper, "--json", "-")
+    assert [v["verdict"] for v in json.loads(out)["verdicts"]] == [verdict]
+
+
 def test_two_papers_of_one_id(run, paper, tmp_path):
     shutil.copytree(paper, tmp_path / "copy")
     refused(run("check", paper, tmp_path / "copy"), 'both hold a paper "demo"')
