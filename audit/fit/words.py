@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from countback.audit.fit.options import APPROXIMATE, DRAWS
+from countback.audit.fit.options import APPROXIMATE
 from countback.audit.fit.source import OWN
 from countback.audit.fit.tree import COUNTRY_EFFECTS, Found, Span
 from countback.audit.judge.words import counted, listed, signed
@@ -171,8 +171,6 @@ def failures(found: Found) -> list[str]:
     if not lines:
         return []
     tries = ["longer chains (--draws 2000)"] if found.engine != APPROXIMATE else ["--engine nuts"]
-    if found.engine == APPROXIMATE and len(found.main.posterior.sd) < DRAWS[APPROXIMATE]:
-        tries.insert(0, f"more draws (--draws {DRAWS[APPROXIMATE]})")
     tries.append("another seed (--seed)")
     spare = [name for name in ("item:country", "country:question") if name in found.data.names]
     tries += [f"a smaller model (--leave-out {spare[0]})"] if spare else []
