@@ -25,6 +25,7 @@ from countback.claims.prediction import (
     Part,
     Prediction,
     PrintedSpec,
+    check_forecasts,
     check_words,
     load_predictions,
 )
@@ -163,11 +164,12 @@ class Status:
 def statuses(
     books: Sequence[Book], chain: Ledger, as_of: datetime, sources: Sources, *, forecasting: bool = False
 ) -> list[Status]:
-    """The state of every prediction. Raises IntegrityError where registered words are no longer those.
+    """The state of every prediction. Raises IntegrityError where registered words or forecasts are no longer those.
 
     `forecasting`: with a forecast made now of each that is still open on the data at hand.
     """
     entries = about(chain, "resolution", "amendment")
+    registered = about(chain, "registration")
 
     def until(prediction: Prediction, kind: str) -> tuple[Entry, ...]:
         held = entries.get(prediction.full_id, [])
@@ -178,6 +180,7 @@ def statuses(
         data = Data(sources.locate(book.paper)) if book.predictions else Data({})
         for prediction in book.predictions:
             check_words(prediction, amendments(entries.get(prediction.full_id, [])))
+            check_forecasts(prediction, forecasts(registered.get(prediction.full_id, [])))
             kept = until(prediction, "resolution"), until(prediction, "amendment")
             found.append(Status(prediction, as_of, *kept, _present(book, prediction, data, forecasting)))
     return found
@@ -222,6 +225,7 @@ class _Registration(BaseModel):
     prediction: StrictStr
     wording: StrictStr
     resolver: StrictStr
+    forecasts: list[StrictStr] = []
 
 
 _FORMS: dict[str, type[BaseModel]] = {
@@ -252,6 +256,11 @@ def amendments(entries: Iterable[Entry]) -> list[Amendment]:
         for entry in entries
         if entry.kind == "amendment"
     ]
+
+
+def forecasts(registrations: Iterable[Entry]) -> list[str]:
+    """The forecasts that registrations in a ledger hold."""
+    return [text for entry in registrations for text in entry.body.get("forecasts", [])]
 
 
 def _present(book: Book, prediction: Prediction, data: Data, forecasting: bool) -> Present:

@@ -12,7 +12,7 @@ from typing import Any
 from countback.audit import ledger
 from countback.audit.diff import recorded
 from countback.audit.ledger import Entry
-from countback.audit.predict import Book, Tell, about, amendments, count, decision_json
+from countback.audit.predict import Book, Tell, about, amendments, count, decision_json, forecasts
 from countback.audit.run import Data, Run, kit
 from countback.audit.sources import Sources
 from countback.claims.decision import OPEN, VOID, Decision
@@ -22,6 +22,7 @@ from countback.claims.prediction import (
     Prediction,
     PrintedSpec,
     changes,
+    check_forecasts,
     check_words,
     instant_text,
     load_predictions,
@@ -225,18 +226,22 @@ def record_run(run: Run, given: Path | None, tell: Tell) -> Entry:
 
 
 def register(path: Path, predictions: Iterable[Prediction], tell: Tell) -> None:
-    """Keep the whole registered texts in the ledger, once, so that a later change shows both."""
+    """Keep the whole registered texts and the forecasts in the ledger, once, so that a later change shows both."""
+    entries = about(ledger.open_ledger(path), "registration")
     held = {
-        (name, *(sha256_text(entry.body[part]) for part in PARTS))
-        for name, entries in about(ledger.open_ledger(path), "registration").items()
-        for entry in entries
+        (name, *(sha256_text(entry.body[part]) for part in PARTS), *forecasts([entry]))
+        for name, registrations in entries.items()
+        for entry in registrations
     }
     for prediction in predictions:
         texts: dict[str, str] = {part: prediction.text(part) for part in PARTS}
         if prediction.spec.registered is None:
             continue
-        if (prediction.full_id, *map(sha256_text, texts.values())) not in held:
-            body = {"prediction": prediction.full_id, "on": prediction.spec.registered.on.isoformat(), **texts}
+        check_forecasts(prediction, forecasts(entries.get(prediction.full_id, [])))
+        stated = [forecast.text for forecast in prediction.spec.forecast]
+        if (prediction.full_id, *map(sha256_text, texts.values()), *stated) not in held:
+            on = prediction.spec.registered.on.isoformat()
+            body = {"prediction": prediction.full_id, "on": on, **texts, "forecasts": stated}
             ledger.append(path, "registration", body, tell)
 
 

@@ -19,7 +19,8 @@
     [[printed]]                                # counts that the paper prints, for when the release itself is not here
 
 Two texts are hashed: the wording (every key that says what is predicted and how it is decided) and the module of the
-resolver. A text that is not the registered one is an IntegrityError until an amendment accounts for it.
+resolver. A text that is not the registered one is an IntegrityError until an amendment accounts for it. Forecasts are
+kept in the ledger with the words: from then on none of them may change or go, and a later one is a further row.
 """
 
 from __future__ import annotations
@@ -74,6 +75,11 @@ class ForecastSpec(_Strict):
     model: Words
     of: Words
     probability: Annotated[float, Field(ge=0, le=1)]
+
+    @property
+    def text(self) -> str:
+        """What a ledger keeps of it."""
+        return f"{self.on}: P({self.of}) = {self.probability!r} by {self.model}"
 
 
 class Amendment(_Strict):
@@ -284,6 +290,17 @@ def changes(prediction: Prediction, amendments: Iterable[Amendment]) -> list[Cha
         if stands != expected:
             found.append(Change(part, expected, stands))
     return found
+
+
+def check_forecasts(prediction: Prediction, held: Iterable[str]) -> None:
+    """Raise IntegrityError where a forecast that a ledger holds does not stand there any more as it did."""
+    stand = {forecast.text for forecast in prediction.spec.forecast}
+    for text in held:
+        if text not in stand:
+            raise IntegrityError(
+                f'{prediction.full_id}: the ledger holds a forecast "{text:.120}" that predictions.toml does not; '
+                "restore it there, and state another one as a further row"
+            )
 
 
 def check_words(prediction: Prediction, amendments: Iterable[Amendment]) -> None:

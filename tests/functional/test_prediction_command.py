@@ -181,6 +181,27 @@ def test_a_forecast_made_after_the_fact_has_no_score(run, demo, state):
     assert "not made before the day of the trigger" in " ".join(run("predict", demo).stdout.split())
 
 
+def test_a_forecast_on_record_cannot_be_mended_afterwards(run, demo, state, tmp_path):
+    """Once a ledger holds it, its probability stays; another one is a further row."""
+    file = demo / "predictions.toml"
+    text = file.read_text(encoding="utf-8")
+    assert resolve(run, demo, "--data", demo / "bad.csv", *IN_TIME, *SOURCE).returncode == 0
+    chained = (tmp_path / "ledger.jsonl").read_bytes()
+    for was, now in (("probability = 0.8", "probability = 0.1"), ('of = "confirmed"', 'of = "broken"')):
+        file.write_text(text.replace(was, now), encoding="utf-8")
+        again = ("resolve", f"{demo}/lead", "--data", demo / "bad.csv", *IN_TIME, *SOURCE, "--reason", "again")
+        for words in ((demo,), again):
+            done = run("predict", *words)
+            assert done.returncode == 4, done.stdout
+            assert 'the ledger holds a forecast "2026-01-06: P(confirmed) = 0.8 by a made-up model"' in done.stderr
+        assert (tmp_path / "ledger.jsonl").read_bytes() == chained
+    row = '[[prediction.forecast]]\non = 2026-02-01\nmodel = "another"\nof = "broken"\nprobability = 0.6\n\n'
+    first = text.index("[[prediction.forecast]]")
+    file.write_text(text[:first] + row + text[first:], encoding="utf-8")
+    scores = [each["score"]["brier"] for each in state()["demo/lead"]["forecasts"]]
+    assert scores == pytest.approx([0.4**2, 0.8**2])
+
+
 def test_data_that_came_a_second_late_is_void(run, demo, state):
     done = resolve(run, demo, "--data", demo / "good.csv", "--released", "2026-07-01T00:00:00Z", *SOURCE)
     assert "demo/lead: void" in done.stdout
