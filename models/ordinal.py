@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from countback.fetch.errors import UserError
 from numpy.typing import NDArray
-from scipy.special import betaln, expit, gammaln, ndtri
+from scipy.special import betaln, expit, gammaln
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.integer[Any]]
@@ -293,8 +293,8 @@ def shares_of(sd: Floats, names: Sequence[str], cutpoints: Floats, country: Floa
     )
 
 
-_NODES = ndtri((np.arange(41) + 0.5) / 41)  # of a normal, equally probable
-_NODES = _NODES / np.sqrt((_NODES**2).mean())
+_NODES = np.linspace(-5, 5, 41)  # of a normal, for the trapezoid rule: equally probable ones cut its tails short
+_WEIGHTS = np.exp(-(_NODES**2) / 2) / np.exp(-(_NODES**2) / 2).sum()
 
 
 def _linear_share(own: Floats, rest: Floats, cutpoints: Floats) -> Floats:
@@ -305,11 +305,12 @@ def _linear_share(own: Floats, rest: Floats, cutpoints: Floats) -> Floats:
     for node in range(len(_NODES)):
         eta = country + others[:, node, None]
         for k in range(cutpoints.shape[1]):
-            above[k] += expit(eta - cutpoints[:, k, None]) / len(_NODES)
+            above[k] += _WEIGHTS[node] * expit(eta - cutpoints[:, k, None])
     mean = above.sum(0)
     odd = (2 * np.arange(cutpoints.shape[1]) + 1)[:, None, None]
-    square = (odd * above).sum(0).mean(1)  # y^2 is the sum of 2k + 1 over k < y
-    return np.asarray(mean.var(axis=1) / (square - mean.mean(1) ** 2))
+    square = (odd * above).sum(0) @ _WEIGHTS  # y^2 is the sum of 2k + 1 over k < y
+    grand = mean @ _WEIGHTS
+    return np.asarray((mean - grand[:, None]) ** 2 @ _WEIGHTS / (square - grand**2))
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from countback.models.ordinal import (
     shares_of,
 )
 from scipy.integrate import dblquad, quad
+from scipy.special import expit
 from scipy.stats import halfnorm
 
 GOOD = Gates(1.0, 900.0, 800.0, 0.0, False, True)
@@ -164,6 +165,24 @@ def test_linear_share_against_simulated_labels() -> None:
     label = (latent[..., None] > cutpoints).sum(-1)
     between = label.mean(1).var() - (label.var(axis=1) / 400).mean()
     assert found == pytest.approx(between / label.var(), abs=0.006)
+
+
+@pytest.mark.parametrize(
+    ("sd", "cutpoints"),
+    [((0.4, 2.4), (-0.3,)), ((2.25, 2.72), (6.5, 7.5)), ((3.3, 3.9), (9.0, 10.0)), ((0.9, 3.7), (-1.5, 0.5, 2.0, 4.0))],
+)
+def test_linear_share_by_integrals(sd: tuple[float, float], cutpoints: tuple[float, ...]) -> None:
+    """By Gauss and Hermite, a hundred nodes; labels that are rare are decided by the normal's tails."""
+    z, weight = np.polynomial.hermite_e.hermegauss(100)
+    weight = weight / weight.sum()
+    eta = sd[0] * z[:, None, None] + sd[1] * z[:, None]
+    chance = np.diff(expit(eta - np.array(cutpoints)), axis=2, prepend=1, append=0) * -weight[:, None]
+    chance = chance.sum(axis=1)  # of each label, given the country's effect
+    label = np.arange(len(cutpoints) + 1)
+    mean = chance @ label
+    variance = weight @ chance @ label**2 - (weight @ mean) ** 2
+    found = shares_of(np.array([sd]), ("country", "item"), np.array([cutpoints]), np.zeros((1, 2))).linear[0]
+    assert found == pytest.approx((weight @ mean**2 - (weight @ mean) ** 2) / variance, rel=1e-4)
 
 
 def test_answer_of_known_draws() -> None:
