@@ -11,8 +11,8 @@ rates of the held-out human and of each judge, and the mean label (`calibrate`).
 differences are, how many labels are in the middle, how content is divided between cells and items, and whether judges
 err together. All are swept (`NUISANCES`), and the answer is a range.
 
-Derived again independently, from these words by a program written apart (calibration over all 243 orders of five labels,
-Gauss and Hermite; 270,000 studies with draws of their own): every row of the stored study within two Monte Carlo errors.
+Derived again independently, from these words by a program written apart (calibration over all 243 orders of five
+labels, Gauss and Hermite; 270,000 studies, draws of their own): every row stored is within two Monte Carlo errors.
 
     python -m countback.models.spreads spreads.json --folder DIR     writes the stored study, resumable in DIR
 """
