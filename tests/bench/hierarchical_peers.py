@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-DRAWS, TUNE, CHAINS, SEED = 1000, 1000, 4, 1
+DRAWS, TUNE, CHAINS, SEED, ACCEPT = 1000, 1000, 4, 1, 0.9  # the last as countback's own default
 
 
 def read(path: str) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def ours(columns: dict[str, Any], sampler: Any, seed: int = SEED) -> dict[str, A
 
 
 def bambi(columns: dict[str, Any]) -> dict[str, Any]:
-    """The same effects, priors, draws and sampler; diagnostics of the same quantities by ArviZ."""
+    """The same effects, priors, sampler and settings of it; diagnostics of the same quantities by ArviZ."""
     import arviz
     import bambi as bmb
     import pandas as pd
@@ -62,7 +62,14 @@ def bambi(columns: dict[str, Any]) -> dict[str, Any]:
         priors={f"1|{name}": spread for name in terms} | {"threshold": bmb.Prior("Normal", mu=[-0.5, 0.5], sigma=1.5)},
     )
     found = model.fit(
-        draws=DRAWS, tune=TUNE, chains=CHAINS, cores=1, random_seed=SEED, inference_method="nutpie", progress_bar=False
+        draws=DRAWS,
+        tune=TUNE,
+        chains=CHAINS,
+        cores=1,
+        random_seed=SEED,
+        inference_method="nutpie",
+        progress_bar=False,
+        target_accept=ACCEPT,
     )
     names = [f"1|{name}_sigma" for name in terms] + ["threshold", "1|country"]
     posterior = found.posterior[names]
