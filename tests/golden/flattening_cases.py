@@ -136,6 +136,8 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
             "Monte Carlo error": held.mean(axis=1).std(ddof=1) / len(rows) ** 0.5,
             "covered by judge": held.mean(axis=0).tolist(),
             "truth below": (true < low).mean(),
+            "median truth by judge": np.median(true, axis=0).tolist(),
+            "median estimate by judge": np.median(median, axis=0).tolist(),
             "median error": float(np.median(median - true)),
             "median width": float(np.median(high - low)),
         }
