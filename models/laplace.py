@@ -21,6 +21,7 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 CLOSE = 1e-3  # twice what a further Newton step would add to the log density
+LIFTS = 12  # of the curvature, each ten times the one before
 STEPS = 200  # of Newton's method, those that are halved counted again
 SYMMETRIC: dict[str, Any] = {"diag_pivot_thresh": 0, "options": {"SymmetricMode": True, "Equil": False}}
 
@@ -265,17 +266,17 @@ def _newton(of: Block, matrix: Any, entries: Floats, slope: Floats) -> tuple[Any
 
     `matrix` is one to put the entries in: to make one takes as long as its factor.
     """
-    lift = 0.0
-    while True:
+    for lift in (0.0, *10.0 ** np.arange(LIFTS)):
+        if lift:  # far from the mode the gaps may curve the wrong way
+            entries = entries + lift * ((of.row == of.column) & (of.order[of.row] > of.effects))
         matrix.data = np.ascontiguousarray(entries)
         factor = splu(matrix, "NATURAL", panel_size=1, **SYMMETRIC)
         step = factor.solve(slope[of.order])[of.place]
         gain = float(slope @ step)
         pivots = factor.U.diagonal() if gain < CLOSE else of.precision
         if gain >= 0 and pivots.min() > 0:
-            return factor, step, gain, pivots
-        lift = max(10 * lift, 1.0)  # far from the mode the gaps may curve the wrong way
-        entries = entries + lift * ((of.row == of.column) & (of.order[of.row] > of.effects))
+            break
+    return factor, step, gain, pivots
 
 
 def wobble(of: Block, about: Peak, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
