@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
 import importlib
 import json
+from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from countback.claims import resolve_share
 from countback.models import fits
@@ -109,6 +113,18 @@ def test_the_tables_of_the_document_are_of_these_fits() -> None:
             for number, value in zip(printed, [*stored, prior["below"], prior["prior_below"]], strict=True):
                 digits = len(number.partition(".")[2])
                 assert abs(float(number) - value) <= 0.51 * 10**-digits, (name, prior["prior"], number, value)
+
+
+def test_how_skew_microaggression_is(shared: Path) -> None:
+    """What fits.md says of the locales of the prompts that were fitted; counted from the file, 60 labels a locale."""
+    with gzip.open(shared / "data" / "rtp_lx" / "labels_full.csv.gz", "rt", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    prompts = np.array(sorted({row["item"] for row in rows}))
+    fitted = set(prompts[np.random.default_rng(20261129).choice(len(prompts), 20, replace=False)])
+    rows = [row for row in rows if row["question"] == "Microaggression" and row["item"] in fitted]
+    above = Counter(row["country"] for row in rows if row["label"] != "1")
+    assert Counter(row["country"] for row in rows) == dict.fromkeys({row["country"] for row in rows}, 60)
+    assert [count for _, count in above.most_common(5)] == [30, 27, 10, 9, 5]
 
 
 @pytest.mark.slow
