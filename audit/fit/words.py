@@ -236,10 +236,13 @@ def rule_words(found: Found) -> str:
 PANEL = (
     "This holds for the people who were there and the items they labelled, not for countries in general. A ratio of 1: "
     "the judge's leans are spread over countries as widely as those of the people asked; below 1 less, 0 not at all. "
-    "Below 1 is by itself no fault: what spreads the people asked is partly the chance of who was asked."
+    "Below 1 is by itself no fault: what spreads the people asked is partly the chance of who was asked. Of a judge "
+    "that flattens much the middle of the ratio comes out too near 1, because few countries seldom show no spread at "
+    "all: go by the interval."
 )
 PANEL_NESTED = (
-    "Each country has its own items, so what spreads the people asked may be what their items hold. A judge's gap in a "
+    "Each country has its own items, so what spreads the people asked may be what their items hold. Judges answer the "
+    "same items, so that a ratio is then drawn to 1, and flattening may be there and not be seen. A judge's gap in a "
     "country is between answers to the same items, and stands all the same."
 )
 FLAT_COLUMNS = ("judge", "spread in logits", "spread of leans", "slope", "P(logits < 1)")
