@@ -178,8 +178,11 @@ def _wrong(found: object, claim: Claim) -> str:
         return f"a value of type {type(found.value).__name__}, expected an int, float, Fraction or word"
     if found.low_high is not None and len(claim.number.parts if claim.number else ()) < 2:
         return f'two ends, and the paper prints "{claim.reported}"'
-    if found.low_high is None and claim.number is not None and claim.number.kind in ("range", "list"):
-        return f'one value, and the paper prints "{claim.reported}"; low_high takes its ends'
+    number = claim.number
+    if found.low_high is None and number is not None and number.kind in ("range", "list"):
+        if number.kind == "list" and [part.value for part in number.parts[1:]] == [found.n]:
+            return ""  # "3 of 5", with its n
+        return f'one value, and the paper prints "{claim.reported}"; low_high takes both (of "k of n", n the second)'
     return ""
 
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
+from countback.fetch import toml
 from countback.fetch.errors import UserError
 from pydantic import (
     BaseModel,
@@ -192,7 +192,6 @@ Spec = TypeVar("Spec", bound=BaseModel)
 
 
 LARGEST = 50_000_000  # bytes; the largest file of the registry has 200,000
-_DEEPEST = 50  # tables and lists in one another; the registry needs 9
 
 
 def read_text(path: Path, *, pipe: bool = False) -> str:
@@ -215,25 +214,13 @@ def read_text(path: Path, *, pipe: bool = False) -> str:
         raise UserError(f"{path}: cannot be read ({error.strerror}); check its permissions") from None
 
 
-def _deeper_than(most: int, value: object) -> bool:
-    """Whether tables and lists lie deeper in one another: a bound of ours, since the interpreter's own can be moved."""
-    level = [value]
-    for _ in range(most):
-        level = [v for x in level if isinstance(x, dict | list) for v in (x.values() if isinstance(x, dict) else x)]
-    return any(isinstance(x, dict | list) for x in level)
-
-
 def read_toml(path: Path, spec: type[Spec]) -> Spec:
     """Parse and check a TOML file; errors name file, line, what was expected and what stands there."""
     text = read_text(path)
     try:
-        raw = tomllib.loads(text)
-        if _deeper_than(_DEEPEST, raw):
-            raise RecursionError
-    except ValueError as error:  # a TOMLDecodeError, or a whole number of thousands of digits
+        raw = toml.loads(text)
+    except ValueError as error:
         raise UserError(f"{path}: not valid TOML: {error}; mend that line") from None
-    except RecursionError:
-        raise UserError(f"{path}: not valid TOML: tables or lists nested beyond reason; mend it") from None
     try:
         return spec.model_validate(raw)
     except ValidationError as error:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 import os
-import tomllib
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from countback.fetch import toml
 from countback.fetch.errors import UserError
 from countback.fetch.release import LOCK_NAME
 
@@ -38,11 +38,11 @@ def read_lock(cache: Path) -> dict[str, Locked]:
     """{name: Locked}; empty where there is no lock file. Raises UserError where it cannot be read."""
     path = cache / LOCK_NAME
     try:
-        table = tomllib.loads(path.read_text("utf-8"))
+        table = toml.loads(path.read_text("utf-8"))
         entries = [Locked(**entry) for entry in table.get("file", [])]
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    except (ValueError, TypeError, RecursionError) as error:
+    except (ValueError, TypeError) as error:
         raise UserError(
             f"{path}: expected [[file]] tables with name, size, sha256, found, source and review, found: {error}; "
             "correct it, or move it away to have the files fetched and locked anew."

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
+from countback.fetch import toml
 from countback.fetch.errors import UserError
 
 Status = Literal["verified", "partial", "mismatch"]
@@ -153,10 +153,10 @@ def load_releases(path: Path) -> tuple[Release, ...]:
     try:
         if path.exists() and not path.is_file():
             raise UserError(f"{path}: expected a file, found a folder, a pipe or a device; check the path.")
-        table = tomllib.loads(path.read_text("utf-8-sig"))
+        table = toml.loads(path.read_text("utf-8-sig"))
     except OSError as error:
         raise UserError(f"{path}: expected a readable releases file, found: {error.strerror}.") from error
-    except (ValueError, RecursionError) as error:  # no TOML, a whole number of thousands of digits, deep nesting
+    except ValueError as error:
         raise UserError(f"{path}: expected TOML in UTF-8, found: {error}; correct that line.") from error
     entries: Any = table.get("release")
     tables = isinstance(entries, list) and entries and all(isinstance(entry, dict) for entry in entries)
@@ -174,8 +174,6 @@ def _validated(path: Path, entries: list[Any]) -> tuple[Release, ...]:
         releases = TypeAdapter(tuple[Release, ...]).validate_json(json.dumps(entries, default=str), strict=True)
     except ValidationError as error:
         raise UserError(f"{path}: " + "; ".join(_problem(entries, e) for e in error.errors())) from error
-    except RecursionError:
-        raise UserError(f"{path}: expected TOML, found tables or lists nested beyond reason; mend it.") from None
     ids = [release.id for release in releases]
     if len(set(ids)) < len(ids):
         raise UserError(f"{path}: expected each release id once, found: {', '.join(ids)}.")

@@ -10,12 +10,12 @@ import ast
 import json
 import re
 import shlex
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from countback.fetch import toml
 from countback.fetch.errors import UserError
 from countback.fetch.readers.options import LIST_ROLES, ROLES
 
@@ -134,8 +134,8 @@ def setting(name: str, value: Any) -> str:
         return f"{name}=VALUE"
     if isinstance(value, str):
         try:
-            plain = isinstance(tomllib.loads(f"value = {value}")["value"], str)
-        except tomllib.TOMLDecodeError:
+            plain = isinstance(toml.loads(f"value = {value}")["value"], str)
+        except ValueError:
             plain = True
         value = value if plain else json.dumps(value)
     else:
@@ -167,10 +167,10 @@ def _labels(text: str) -> list[str]:
 
 def _load(config: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(config.read_text(encoding="utf-8"))
+        return toml.loads(config.read_text(encoding="utf-8"))
     except OSError as error:
         raise UserError(f"{config} cannot be read: {error.strerror}.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # of its bytes or of its TOML
         raise UserError(f"{config} is not TOML: {error}.") from None
 
 
@@ -181,8 +181,8 @@ def _put(tree: dict[str, Any], choice: str) -> None:
     if not equals or not all([*tables, last]):
         raise UserError(f"--set {choice!r} is not understood; expected KEY=VALUE, as in duplicates=last.")
     try:
-        value = tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+        value = toml.loads(f"value = {text}")["value"]
+    except ValueError:
         value = text
     for table in tables:
         tree = tree.setdefault(table, {})

@@ -635,6 +635,14 @@ class TestRecipes:
         self.recipes(paper, "data.path('x.json')\nreturn Recount(0.04)")
         refused(run("check", paper, "--data", data), f'gave one value, and the paper prints "{printed}"')
 
+    @pytest.mark.parametrize(("k", "n", "code"), [(4, 12, 0), (5, 12, 1), (4, 11, 2)])
+    def test_k_of_n_is_one_value_and_its_n(self, run, paper, data, k, n, code):
+        claims = paper / "claims.toml"
+        text = claims.read_text().replace('reported = "2"', 'reported = "4 of 12"')
+        claims.write_text(text[: text.index('[[relation]]\nid = "count"')])
+        self.recipes(paper, f"data.path('x.json')\nreturn Recount({k}, n={n})")
+        assert run("check", paper, "--data", data)[0] == code
+
     def test_a_module_that_cannot_be_imported(self, run, paper, data):
         self.recipes(paper, "return Recount(2)")
         append(paper / "recipes.py", "\nraise OSError(28, 'No space left on device')\n")

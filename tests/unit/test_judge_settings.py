@@ -76,6 +76,15 @@ def test_a_broken_config_is_named(tmp_path: Path) -> None:
         read_settings(LABELS, None, config=tmp_path)
 
 
+@pytest.mark.parametrize("value", ["9" * 5000, "[" * 3000 + "]" * 3000, "[" * 60 + "]" * 60])
+def test_toml_beyond_reason_is_no_toml(value: str, tmp_path: Path) -> None:
+    config = tmp_path / "c.toml"
+    config.write_text(f"labels = {value}\n", encoding="utf-8")
+    with pytest.raises(UserError, match=r"c\.toml is not TOML"):
+        read_settings(LABELS, None, config=config)
+    assert read_settings(LABELS, None, choices=[f"duplicates={value}"]).options["duplicates"] == value  # as a text
+
+
 def test_python_advice_is_said_again_as_an_option() -> None:
     settings = read_settings(Path("my labels.csv"), JUDGES)
     cases = {
