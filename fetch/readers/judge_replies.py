@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from countback.fetch.errors import UserError
-from countback.fetch.readers.source import plain
+from countback.fetch.readers.source import DoubledKeyError, once, plain
 
 _FENCE = re.compile(r"```[\w-]*[ \t]*\r?\n?(.*?)```", re.DOTALL)
 _KEYS_SHOWN = 3
@@ -24,10 +24,6 @@ class Reply:
 
     label: str
     method: str
-
-
-class _DoubledKeyError(ValueError):
-    """A JSON object that gives one key twice: two answers."""
 
 
 def parse_reply(text: str, is_label: Callable[[str], str], *, key: str = "label", pattern: str | None = None) -> Reply:
@@ -71,7 +67,7 @@ def _from_json(text: str, is_label: Callable[[str], str], key: str, method: str)
     text = text.strip()
     if method == "fenced" and (bare := is_label(text)):
         return Reply(bare, method)
-    decoder = json.JSONDecoder(object_pairs_hook=_single)
+    decoder = json.JSONDecoder(object_pairs_hook=once)
     found, position = [], 0
     try:
         while position < len(text):
@@ -79,7 +75,7 @@ def _from_json(text: str, is_label: Callable[[str], str], key: str, method: str)
             found.append(_value(value, is_label, key, method))
             while position < len(text) and text[position] in " \t\r\n,":
                 position += 1
-    except _DoubledKeyError:
+    except DoubledKeyError:
         return Reply("", "failed: several answers")
     except (ValueError, RecursionError):
         if found:  # a whole answer, and then words
@@ -87,12 +83,6 @@ def _from_json(text: str, is_label: Callable[[str], str], key: str, method: str)
         balanced = text.count("{") == text.count("}") and text.count("[") == text.count("]")
         return Reply("", "failed: not JSON" if balanced else "failed: truncated")
     return _of_several(found) if found else Reply("", "failed: empty")
-
-
-def _single(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    if len({name for name, _ in pairs}) < len(pairs):
-        raise _DoubledKeyError
-    return dict(pairs)
 
 
 def _value(value: object, is_label: Callable[[str], str], key: str, method: str) -> Reply:

@@ -103,7 +103,7 @@ def as_paths(path: AnyPath | Sequence[AnyPath]) -> list[Path]:
 def _load_json(source: Source) -> Any:
     text, _ = source.text()
     try:
-        return json.loads(text, object_pairs_hook=_once)
+        return json.loads(text, object_pairs_hook=once)
     except RecursionError:
         raise UserError(f"{source.name} is nested too deeply to be an export of labels.") from None
     except ValueError as whole:
@@ -117,17 +117,21 @@ def _json_lines(name: str, text: str) -> Iterator[Any]:
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
-                yield json.loads(line, object_pairs_hook=_once)
+                yield json.loads(line, object_pairs_hook=once)
             except (ValueError, RecursionError) as error:
                 raise UserError(f"{name}, line {number}: not JSON ({error}); expected one value a line.") from None
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object, unless it gives one key twice: which of two answers stands, the file does not say."""
+class DoubledKeyError(ValueError):
+    """A JSON object that gives one key twice: which of two answers stands, it does not say."""
+
+
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON (object_pairs_hook). Raises DoubledKeyError."""
     made = dict(pairs)
     if len(made) < len(pairs):
         names = [name for name, _ in pairs]
-        raise ValueError(f"an object has the key {next(n for n in names if names.count(n) > 1)!r} twice")
+        raise DoubledKeyError(f"an object has the key {next(n for n in names if names.count(n) > 1)!r} twice")
     return made
 
 
