@@ -168,8 +168,7 @@ def statuses(
 
     `forecasting`: with a forecast made now of each that is still open on the data at hand.
     """
-    entries = about(chain, "resolution", "amendment")
-    registered = about(chain, "registration")
+    entries = about(chain, "resolution", "amendment", "registration")
 
     def until(prediction: Prediction, kind: str) -> tuple[Entry, ...]:
         held = entries.get(prediction.full_id, [])
@@ -179,8 +178,9 @@ def statuses(
     for book in books:
         data = Data(sources.locate(book.paper)) if book.predictions else Data({})
         for prediction in book.predictions:
-            check_words(prediction, amendments(entries.get(prediction.full_id, [])))
-            check_forecasts(prediction, forecasts(registered.get(prediction.full_id, [])))
+            held = entries.get(prediction.full_id, [])
+            check_words(prediction, amendments(held))
+            check_forecasts(prediction, forecasts(held))
             kept = until(prediction, "resolution"), until(prediction, "amendment")
             found.append(Status(prediction, as_of, *kept, _present(book, prediction, data, forecasting)))
     return found
@@ -258,9 +258,9 @@ def amendments(entries: Iterable[Entry]) -> list[Amendment]:
     ]
 
 
-def forecasts(registrations: Iterable[Entry]) -> list[str]:
-    """The forecasts that registrations in a ledger hold."""
-    return [text for entry in registrations for text in entry.body.get("forecasts", [])]
+def forecasts(entries: Iterable[Entry]) -> list[str]:
+    """The forecasts that the registrations among ledger entries hold."""
+    return [text for entry in entries if entry.kind == "registration" for text in entry.body.get("forecasts", [])]
 
 
 def _present(book: Book, prediction: Prediction, data: Data, forecasting: bool) -> Present:
