@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import importlib
 import io
-import json
 import os
 import sys
 from pathlib import Path
 from typing import Any
 
 import click
+from countback.audit.files import as_text, write_json
 from countback.audit.record_commands import LEDGER, diff, ledger_group, predict, watch
 from countback.audit.words import visible
 from countback.fetch.errors import UserError
@@ -233,7 +233,7 @@ def judge(labels: Path, judges: Path | None, **options: Any) -> None:
     from countback.audit.judge.command import run
 
     tell = _progress_line if sys.stderr.isatty() and not options["quiet"] else lambda line: None
-    click.get_current_context().exit(run(labels, judges, tell=tell, write_json=write_json, **options))
+    click.get_current_context().exit(run(labels, judges, tell=tell, **options))
 
 
 @cli.command(
@@ -251,26 +251,6 @@ def twin(out: Path, seed: int) -> None:
     from countback.claims.papers.cubes.twin import make_twin
 
     click.echo(present_twin(make_twin(out, seed)))
-
-
-def write_json(path: Path, content: dict[str, Any]) -> None:
-    """Write a whole file or none of it; what cannot be written to is a UserError. Devices and pipes are written to."""
-    target = Path(os.path.realpath(path))  # a link stays one
-    part = target.parent / f"{target.name}.{os.getpid()}.part"
-    try:
-        special = target.exists() and not target.is_file()
-        with (target if special else part).open("w", encoding="utf-8") as file:
-            file.write(as_text(content) + "\n")
-        if not special:
-            part.replace(target)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise UserError(f"{path}: cannot be written ({error.strerror}); choose another file or folder") from None
-
-
-def as_text(content: dict[str, Any]) -> str:
-    """JSON in ASCII; a NumPy scalar of a recipe's is written as the number it is, whatever else as its text."""
-    return json.dumps(content, indent=1, allow_nan=False, default=lambda x: x.item() if hasattr(x, "item") else str(x))
 
 
 def _progress_line(line: str) -> None:

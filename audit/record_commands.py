@@ -82,7 +82,7 @@ def show(
         click.echo(json.dumps(as_json(found, chain, when), indent=1, allow_nan=False))
         return
     if json_file is not None:
-        from countback.audit.cli import write_json
+        from countback.audit.files import write_json
 
         write_json(Path(json_file), as_json(found, chain, when))
     click.echo(present(found, chain, ledger.now().date()))

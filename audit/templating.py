@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from countback.audit.words import sentence
 from countback.fetch.errors import UserError
 
 if TYPE_CHECKING:
@@ -30,8 +31,3 @@ def template(name: str, wanted: str, instead: str, *, lstrip_blocks: bool = Fals
     )
     environment.filters["sentence"] = sentence
     return environment.get_template(name)
-
-
-def sentence(text: str) -> str:
-    """A clause as a sentence of its own."""
-    return f"{text[:1].upper()}{text[1:]}."

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 from countback.audit.run import Run
-from countback.audit.words import visible
+from countback.audit.words import sentence, visible
 from countback.claims.coverage import STATUSES, UNBOUND, Found
 from countback.claims.registry import Paper, list_papers
 from countback.claims.verdict import FINDINGS, UNCHECKED, VERDICTS, Verdict
@@ -101,7 +101,7 @@ def arithmetic(verdict: Verdict) -> str:
             line += f" (anything from {_number(verdict.interval[0])} to {_number(verdict.interval[1])})"
     if verdict.gap not in (None, "0", 0.0):
         line += f"; {_number(verdict.gap)} beyond rounding"
-    return line + (f". {verdict.reason[0].upper()}{verdict.reason[1:]}" if verdict.reason else "") + "."
+    return f"{line}. {sentence(verdict.reason)}" if verdict.reason else f"{line}."
 
 
 def _number(value: object) -> str:

@@ -14,3 +14,8 @@ def visible(text: str) -> str:
     return "".join(
         c.encode("unicode_escape").decode() if c != "\n" and unicodedata.category(c) in _HIDDEN else c for c in text
     )
+
+
+def sentence(text: str) -> str:
+    """A clause as a sentence of its own."""
+    return f"{text[:1].upper()}{text[1:]}."

@@ -75,7 +75,7 @@ def fit(target: str, **options: Any) -> None:
 
 def run(target: str, *, json_file: str | None, out: Path | None, quiet: bool, **options: Any) -> int:
     """The exit code. Raises UserError."""
-    from countback.audit.cli import as_text, write_json
+    from countback.audit.files import as_text, write_json
 
     telling = sys.stderr.isatty() and not quiet
     tell: Callable[[str], None] = (lambda line: click.echo(line, err=True)) if telling else lambda line: None

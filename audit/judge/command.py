@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
+from countback.audit.files import as_text, write_json
 from countback.audit.judge import audit_labels
 from countback.audit.judge.input import write_draft
 from countback.audit.judge.settings import read_settings
@@ -27,7 +27,6 @@ def run(
     seed: int,
     quiet: bool,
     tell: Callable[[str], None],
-    write_json: Callable[[Path, dict[str, Any]], None],
     **told: Any,
 ) -> int:
     """The exit code: 0 done, 3 nothing could be concluded. `told` are options of `read_settings`. Raises UserError."""
@@ -38,7 +37,7 @@ def run(
         raise UserError(f"{config} was written: read it, correct it, and run the same command again")
     found = audit_labels(labels, judges, settings, draws=draws, seed=seed, tell=tell)
     if json_file == "-":
-        click.echo(json.dumps(as_json(found), indent=1, ensure_ascii=True, allow_nan=False))
+        click.echo(as_text(as_json(found)))
     elif json_file is not None:
         write_json(Path(json_file), as_json(found))
     if html_file is not None:

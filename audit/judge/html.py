@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
+from countback.audit.files import put
 from countback.audit.judge.notes import choice_lines, trap_lines
 from countback.audit.judge.places import LEAN, grid_line, lean_sentences, tests_method, tests_sentence
 from countback.audit.judge.text import (
@@ -25,7 +26,6 @@ from countback.audit.judge.text import (
 from countback.audit.judge.tree import Agreement, Audit, Comparison, JudgeReport
 from countback.audit.judge.words import advice_lines, counted, glossary, listed, number, points, share, share_with_ends
 from countback.audit.templating import template
-from countback.fetch.errors import UserError
 
 NAMED, BARS = 26, 230  # letters of a name that are shown; pixels that bars need at least
 
@@ -59,10 +59,7 @@ class Picture:
 
 def write_html(audit: Audit, path: Path) -> None:
     """Writes the page. Raises UserError without jinja2, and where the file cannot be written."""
-    try:
-        path.write_text(page(audit), encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"{path} cannot be written: {error.strerror}; choose another file or folder.") from None
+    put(path, page(audit))
 
 
 def page(audit: Audit) -> str:

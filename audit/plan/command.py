@@ -91,7 +91,7 @@ def plan(
     Own items alone (nested) can never tell country from items; shared ones can. Simulated numbers say so, and what they
     assume. Exit 0 done, 2 something has to be said or mended first.
     """
-    from countback.audit.cli import as_text, write_json
+    from countback.audit.files import as_text, write_json
     from countback.audit.plan import make_plan, request
     from countback.audit.plan.files import as_json, write_assignment
     from countback.audit.plan.text import present

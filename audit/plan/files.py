@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import math
-import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from countback.audit.files import put
 from countback.audit.plan import Plan, Row
 from countback.audit.plan.text import exact
 from countback.fetch.errors import UserError
@@ -95,21 +95,6 @@ def _bytes(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise UserError(f"{path} exists and cannot be read ({error.strerror}); choose another name") from None
-
-
-def put(path: Path, text: str) -> None:
-    """Writes the whole file or none of it; a device or a pipe is written to. Raises UserError."""
-    target = Path(os.path.realpath(path))  # a link stays one
-    part = target.parent / f"{target.name}.{os.getpid()}.part"
-    special = target.exists() and not target.is_file()
-    try:
-        (target if special else part).write_text(text, encoding="utf-8", newline="")
-        if not special:
-            part.replace(target)
-    except OSError as error:
-        raise UserError(f"{path} cannot be written ({error.strerror}); choose another file or folder") from None
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def as_csv(plan: Plan, found: Assignment) -> str:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
+from countback.audit.files import put
 from countback.audit.plan import SURE, WIDTHS_SHOWN, Plan
 from countback.audit.plan import text as words
-from countback.audit.plan.files import put
 from countback.audit.templating import template
 
 WIDE, HIGH, LEFT, FOOT = 480, 220, 56, 40  # of a picture, and the room for its labels

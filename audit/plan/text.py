@@ -11,6 +11,7 @@ from countback.audit.judge.text import table
 from countback.audit.judge.words import counted
 from countback.audit.plan import CLOSE, SURE, WIDTHS_SHOWN, Plan, Row
 from countback.audit.text import width
+from countback.audit.words import sentence
 from countback.models.planning_cells import CELLS, DRAWN_CELLS, KEPT, Lead
 from countback.models.planning_power import Power
 
@@ -293,7 +294,7 @@ def cells_caption(plan: Plan) -> str:
         how = f"added up for {CELLS:,} made-up cells, drawn for {DRAWN_CELLS} where there are too many values"
     return (
         "letter right: as above. kept: how often resampled items give the letter again; one item always does. kept "
-        f"in < {percent(KEPT)}: share of cells where they do so more rarely than that. {how[0].upper()}{how[1:]}."
+        f"in < {percent(KEPT)}: share of cells where they do so more rarely than that. {sentence(how)}"
     )
 
 
@@ -389,7 +390,7 @@ def assumptions(plan: Plan) -> list[str]:
                 f"{lost:,} of {pilot.slots:,} rows of the pilot hold no label ({100 * lost / pilot.slots:.1f}%): to "
                 f"end with {plan.design.total:,}, order about {order:,}."
             )
-        lines += [f"{note[0].upper()}{note[1:]}." for note in pilot.notes]
+        lines += map(sentence, pilot.notes)
     lines.append("Shared items must mean the same in every country; translating them is not in these numbers.")
     lines.append(f"Seed {plan.seed}; every simulated label is synthetic.")
     return lines

@@ -25,6 +25,7 @@ from countback.audit.report.words import (
     spread,
     versions,
 )
+from countback.audit.words import sentence as clause
 from countback.claims.verdict import AGREEMENT, FINDINGS, UNCHECKED, UNINFORMATIVE, VERDICTS
 
 PAGE = "report.html"
@@ -43,11 +44,10 @@ def sentence(line: Line) -> str:
         said += f" Recounted {number(line.recounted)}"
         said += f" ({spread(line)})." if spread(line) else "."
     if line.evidence.relation and line.verdict in FINDINGS:
-        how = relation_words(line.evidence)
-        said += f" {how[:1].upper()}{how[1:]}: {expression(line.evidence)}."
+        said += " " + clause(f"{relation_words(line.evidence)}: {expression(line.evidence)}")
     if missed(line):
         said += f" {missed(line)}."
-    return said + (f" {line.reason[0].upper()}{line.reason[1:]}." if line.reason else "")
+    return f"{said} {clause(line.reason)}" if line.reason else said
 
 
 def junit(sections: Sequence[Section], when: datetime) -> str:
